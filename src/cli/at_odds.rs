@@ -32,12 +32,8 @@ pub(crate) fn items_at_odds(
                     || it.record.as_ref().is_ok_and(is_ceded)
             };
             let here = item.all.iter().find(|holding| holding.collection == 0);
-            // It may have been given up here.
             let is_orphan = |it: &JudgedHolding| {
-                let names_this = |it: &HoldingRecord| {
-                    collections.first().is_some_and(|own| it.rule.custody.holder() == own.id())
-                };
-                it.standing == Standing::Orphan && it.record.as_ref().is_ok_and(names_this)
+                collections.first().is_some_and(|own| it.is_missed_by(own.id()))
             };
             let is_missed = item.all.iter().any(|it| it.relies_on == Some(0) || is_orphan(it));
             if is_missed || here.is_some_and(is_odd) {

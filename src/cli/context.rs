@@ -45,7 +45,7 @@ pub(crate) struct Context {
     ctrl_c: Mutex<CtrlC>,
     /// The number of items of the run, once it is known.
     total: Total,
-    /// What a warning has named: the roots of collections with two ids, and damaged notes about ledgers.
+    /// The roots of collections with two ids, and the damaged notes about ledgers, that a warning has named.
     warned: Mutex<BTreeSet<PathBuf>>,
     /// Texts that mean no item, and why; without a text, a list that could not be read to its end.
     unresolved: Mutex<Vec<(String, Failure)>>,

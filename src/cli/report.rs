@@ -344,7 +344,7 @@ impl<'a> Report<'a> {
         Ok(names)
     }
 
-    /// What became of items that the disk did not confirm.
+    /// The outcome of items whose change the disk did not confirm.
     fn without_confirmation(&self) -> String {
         let unconfirmed = self.unconfirmed();
         let (were, them) = (human::was_or_were(unconfirmed), human::it_or_them(unconfirmed));

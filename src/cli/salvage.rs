@@ -133,7 +133,7 @@ fn from_pieces<'a>(
         logged: &LoggedItems::default(),
         caller: context.caller(&NoProgress),
     };
-    // What cannot be examined cannot be repaired either.
+    // An item that cannot be examined cannot be repaired either.
     let plan = repairer.examine(name).ok().flatten()?;
     let gives = |donor: usize| plan.count(EntrySource::Donor(donor)) > 0;
     let givers: Vec<_> = (0..plan.donors.len()).filter(|donor| gives(*donor)).collect();

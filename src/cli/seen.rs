@@ -45,12 +45,12 @@ impl Context {
         let _ = dir.and_then(|dir| {
             let file = dir.open_lock_file(file_name(original, path))?;
             file.write_all_at(text.as_bytes(), 0)?;
-            // What was there may be damaged.
+            // The note that was there may be damaged.
             file.truncate(text.len() as u64)
         });
     }
 
-    /// What was noted last. A warning names a note that cannot be read.
+    /// The last note. A warning names a note that cannot be read.
     pub(crate) fn last_seen(&self, original: &Collection, path: &Path) -> Option<LastSeen> {
         let dir = Dir::open(&self.state_dir(), Watcher::default()).ok()?;
         let name = file_name(original, path);

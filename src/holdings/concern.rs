@@ -1,6 +1,6 @@
 //! Concerns: faults in the holdings of one item. Pure.
 
-use super::{Holdings, JudgedHolding, Standing};
+use super::{HoldingRecord, Holdings, JudgedHolding, Standing};
 use crate::custody::Has;
 use crate::item::State;
 use crate::sidecar::Seal;
@@ -192,6 +192,12 @@ impl Holdings {
 }
 
 impl JudgedHolding {
+    /// Whether it is a Copy without an Original that names the collection with the id `holder`, where it may have been given up.
+    pub fn is_missed_by(&self, holder: &str) -> bool {
+        let names_it = |it: &HoldingRecord| it.rule.custody.holder() == holder;
+        self.standing == Standing::Orphan && self.record.as_ref().is_ok_and(names_it)
+    }
+
     fn is_original(&self) -> bool {
         self.record.as_ref().is_ok_and(|record| record.rule.is_original())
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::RepairError;
 use super::facts::{Facts, SidecarStatus, Written, has_target};
 use super::plan::{Decision, FileFound, SidecarAction};
-use crate::custody::remedy::{Act, Remedy, Row, Way};
+use crate::custody::remedy::{Act, Remedy, Way};
 use crate::custody::{self, CustodyId, Holding, Permit};
 use crate::identity::Instant;
 use crate::item::{Content, Entry, Totals};
@@ -15,14 +15,12 @@ use crate::sidecar::{Amended, Files, Sidecar};
 /// Whether `found`, the remedy in the collection with the id `at`, seals what lies there, perhaps after the collection with
 /// the Original is lost.
 pub(super) fn is_sealed_by(found: Option<&Remedy<'_>>, at: &str) -> bool {
-    found.is_some_and(|found| match &found.way {
-        Way::Run(command) => command.at == at && command.act == Act::Reseal,
-        Way::Wait(_, lost) => {
-            let is_it = lost.as_ref().is_some_and(|it| it.at == at && it.act == Act::Reseal);
-            found.row == Row::HolderAway && is_it
+    match found.map(|found| &found.way) {
+        Some(Way::Run(command) | Way::Wait(_, Some(command))) => {
+            command.at == at && command.act == Act::Reseal
         }
-        Way::Others => false,
-    })
+        _ => false,
+    }
 }
 
 /// Whether more than the description of an Original differs, so that its sidecar cannot be sealed with the list that it has.

@@ -111,6 +111,6 @@ impl Build<'_> {
 
     /// Hard-links a file or link of the item into the draft, if possible.
     fn reuse(&self, path: &PayloadPath) -> Result<bool, PathError> {
-        self.item.map_or(Ok(false), |item| self.draft.reuse(item, path))
+        self.item.map_or(Ok(false), |item| self.draft.reuse(item, path, None))
     }
 }

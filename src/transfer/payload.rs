@@ -82,7 +82,7 @@ impl PayloadCopy<'_> {
         }
         let is_same = digest(&mut old, self.progress, self.interrupt)? == wanted.measured
             && item.stat(layout::in_payload(entry.path.as_path()))? == Some(stat);
-        let linked = is_same && self.draft.reuse(item, &entry.path)?;
+        let linked = is_same && self.draft.reuse(item, &entry.path, None)?;
         if linked && stat.attributes() != wanted.attributes {
             // Both names belong to one file, so the replaced item gets the right attributes as well.
             self.draft.open_file(&entry.path)?.set_attributes(wanted.attributes)?;
@@ -132,7 +132,7 @@ impl PayloadCopy<'_> {
             let is_whole = found.kind == Kind::File && found.bytes == wanted.measured.bytes;
             is_whole && found.attributes() == wanted.attributes && found.is_own()
         };
-        match self.draft.reuse_if(self.from, wanted.path, is_as_listed) {
+        match self.draft.reuse(self.from, wanted.path, Some(&is_as_listed)) {
             Err(error) if error.is_link() || error.kind() == ErrorKind::NotFound => Ok(false),
             linked => Ok(linked?),
         }
@@ -153,7 +153,7 @@ impl PayloadCopy<'_> {
             source.rewind()?;
             return Ok(false);
         }
-        let linked = self.draft.reuse_if(self.from, wanted.path, |now| *now == found)?;
+        let linked = self.draft.reuse(self.from, wanted.path, Some(&|now| *now == found))?;
         if !linked {
             source.rewind()?;
         }

@@ -132,6 +132,14 @@ impl Code {
     pub const fn number(self) -> u16 {
         self as u16
     }
+
+    /// Whether the table of remedies has a row for it, though it is no damage.
+    pub const fn is_open(self) -> bool {
+        matches!(
+            self,
+            Code::Unrecorded | Code::StaleCopy | Code::MigrationPending | Code::DeletedElsewhere
+        )
+    }
 }
 
 impl fmt::Display for Code {

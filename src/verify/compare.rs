@@ -143,7 +143,7 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
             !all.iter().any(is_behind)
         });
         for holding in &all {
-            let is_missed = self.is_missed_by_holder(holding);
+            let is_missed = self.roots.iter().any(|root| holding.is_missed_by(root.id()));
             let mut findings = self.findings(holding, &all);
             if let Some((first, others)) = originals.split_first()
                 && others.contains(&holding.collection)
@@ -154,11 +154,8 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
             }
             for finding in findings {
                 let name = Some(holding.name.clone());
-                let has_remedy = match finding.code {
-                    Code::StaleCopy | Code::DeletedElsewhere => true,
-                    Code::NoOriginal => is_missed,
-                    _ => false,
-                };
+                let is_found_again = finding.code == Code::NoOriginal && is_missed;
+                let has_remedy = finding.code.is_open() || is_found_again;
                 let root = self.at[holding.collection];
                 self.tell(Disagreement { root, name, finding, has_remedy })?;
             }
@@ -265,14 +262,6 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         }
         let finding = |(code, detail)| Finding::new(code, Place::Item, detail);
         found.into_iter().map(finding).collect()
-    }
-
-    /// Whether a Copy without an Original names one of the collections as the holder, where it was given up.
-    fn is_missed_by_holder(&self, copy: &JudgedHolding) -> bool {
-        let names = |root: &&Collection| {
-            copy.record.as_ref().is_ok_and(|it| it.rule.custody.holder() == root.id())
-        };
-        copy.standing == Standing::Orphan && self.roots.iter().any(names)
     }
 
     /// Whether the holding in `root` is below the last line of the ledger there: the verification of that root reports so.

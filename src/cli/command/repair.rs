@@ -88,7 +88,7 @@ impl Repair {
         let repairer = Repairer { logged: &logged, ..repairer };
         let (mut writer, is_whole) = (None, !selection.names_items());
         for name in names {
-            // What this collection knows nothing of is brought here by those alone whom a person names.
+            // An item without a trace here comes only from a collection that a person named.
             let done = if is_whole && self.from.is_empty() && !repairer.knows(&name)? {
                 Ok(Outcome::Sound)
             } else if context.global.dry_run {

@@ -382,9 +382,7 @@ impl VerifyRun<'_> {
             if let verify::Report::Item(item) = &report {
                 self.relations.borrow_mut().note(item);
                 // No damage, but the table has a row.
-                let is_open =
-                    |it: &Finding| matches!(it.code, Code::Unrecorded | Code::MigrationPending);
-                if item.findings.is_seen_damage() || found.iter().any(is_open) {
+                if item.findings.is_seen_damage() || found.iter().any(|it| it.code.is_open()) {
                     let is_payload =
                         |it: &Finding| it.is_seen_damage() && it.code.number() / 100 == 2;
                     let mut noted = self.damaged.borrow_mut();

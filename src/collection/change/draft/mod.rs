@@ -275,22 +275,8 @@ impl Draft<'_> {
     }
 
     /// Hard-links a file or symbolic link of `item` into this draft. `false` if the file system has no hard
-    /// links.
-    pub(crate) fn reuse(&self, item: &StoredItem, path: &PayloadPath) -> Result<bool, PathError> {
-        self.reuse_as(item, path, None)
-    }
-
-    /// The same of a file that `admits` accepts. `false` if it does not, or nothing is there.
-    pub(crate) fn reuse_if(
-        &self,
-        item: &StoredItem,
-        path: &PayloadPath,
-        admits: impl Fn(&FileStat) -> bool,
-    ) -> Result<bool, PathError> {
-        self.reuse_as(item, path, Some(&admits))
-    }
-
-    fn reuse_as(
+    /// links, or `admits` does not accept it as it is.
+    pub(crate) fn reuse(
         &self,
         item: &StoredItem,
         path: &PayloadPath,
