@@ -142,8 +142,8 @@ fn table<'t>(text: &'t str, head: &str) -> Vec<&'t str> {
 }
 
 /// Compares `rows` with the table after `head` in the benchmarks: no number may be higher, those before the syncs by more than
-/// `noise` tenths. With `SNAPSHOTS=overwrite` the table is written.
-fn compare(head: &str, rows: &[(&str, Vec<u64>)], noise: u64) {
+/// `noise` tenths, those of the syncs by more than theirs. With `SNAPSHOTS=overwrite` the table is written.
+fn compare(head: &str, rows: &[(&str, Vec<u64>)], noise: u64, syncs: [u64; SYNCS.len()]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
     let text = std::fs::read_to_string(&path).unwrap();
     let noted = table(&text, head);
@@ -164,7 +164,8 @@ fn compare(head: &str, rows: &[(&str, Vec<u64>)], noise: u64) {
         let most: Vec<_> = cells[1..].iter().map(|it| tenths(it).expect("a number")).collect();
         assert_eq!((cells[0], most.len()), (*name, numbers.len()), "row of the table `{head}`");
         for (at, (number, most)) in numbers.iter().zip(most).enumerate() {
-            let noise = if at + SYNCS.len() < numbers.len() { noise } else { 0 };
+            let sync = (at + SYNCS.len()).checked_sub(numbers.len());
+            let noise = sync.map_or(noise, |sync| 10 * syncs[sync]);
             if *number > most + noise {
                 risen.push(format!("{measured}, at most\n{noted}"));
             }
@@ -209,8 +210,10 @@ fn of_many_items_do_not_rise() {
         numbers.extend(SYNCS.iter().map(|(_, names)| 10 * count(&calls, names)));
         (name, numbers)
     };
-    // Each thread that begins makes a few calls, and an idle one may begin or not.
-    compare("| 256 items |", &ROWS.map(row), 1);
+    // Each thread that begins makes a few calls, and an idle one may begin or not. A writer that waits for its readers begins
+    // with what they have read so far (`flow::gather`): on a busy machine one group becomes several, and a small one syncs its
+    // files and directories one by one.
+    compare("| 256 items |", &ROWS.map(row), 1, [2, 48]);
 }
 
 #[test]
@@ -225,5 +228,5 @@ fn of_one_item_do_not_rise() {
         let syncs = SYNCS.iter().map(|(_, names)| count(&calls, names));
         (name, [all].into_iter().chain(syncs).map(|it| 10 * it).collect())
     };
-    compare("| one item |", &ONE.map(row), 60);
+    compare("| one item |", &ONE.map(row), 60, [0, 0]);
 }
