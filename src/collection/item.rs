@@ -188,12 +188,7 @@ impl StoredItem {
         Ok(ReadSidecar { sidecar, written, seal, text, version: stat.version() })
     }
 
-    /// The text of the sidecar, for comparison with an earlier reading.
-    pub(crate) fn sidecar_text(&self) -> Result<SidecarText, CollectionError> {
-        Ok(self.versioned_text()?.0)
-    }
-
-    /// The text of the sidecar with its version.
+    /// The text of the sidecar with its version, for comparison with an earlier reading.
     pub(crate) fn versioned_text(&self) -> Result<(SidecarText, Version), CollectionError> {
         let Some(mut file) = self.dir.open_file_if_there(layout::SIDECAR)? else {
             return Err(CollectionError::NoSidecar { name: self.name.clone() });

@@ -89,6 +89,8 @@ pub struct Collection {
     reserve_given_up: AtomicBool,
     /// The trash, as last listed.
     trash: Mutex<Option<trash::ListedTrash>>,
+    /// The trash, if it was opened.
+    open_trash: OnceLock<Dir>,
     /// The replay of the ledger, as far as it was read.
     replay: Mutex<Option<ledger::Replay>>,
     /// The last line of the first item that was asked for, before a second one made a replay worth its time.
@@ -159,6 +161,7 @@ impl Collection {
             settings,
             index_path: None,
             trash: Mutex::default(),
+            open_trash: OnceLock::new(),
             replay: Mutex::default(),
             scan: Mutex::default(),
             is_ledger_unsure: Mutex::default(),

@@ -76,14 +76,14 @@ impl Dir {
             opened = above;
             &opened
         };
-        match dir.stat(name)? {
-            Some(stamp) if stamp.kind == Kind::Directory => {}
-            Some(_) => {
+        let below = match dir.open_or_remove(name, size.as_deref_mut()) {
+            // A file, or a link.
+            Err(error) if error.is_link() || error.is(Errno::NOTDIR) => {
                 return dir.remove_and_count(name, size);
             }
-            None => return Ok(()),
-        }
-        if let Some(below) = dir.open_or_remove(name, size.as_deref_mut())? {
+            below => below?,
+        };
+        if let Some(below) = below {
             below.remove_contents(size)?;
             dir.remove_dir_if_there(Path::new(name))?;
         }

@@ -116,7 +116,7 @@ fn look_at(
 /// Empties the trash of one collection. It creates nothing, so it works on a full disk.
 pub struct Purger<'a> {
     collection: &'a Collection,
-    trash: Dir,
+    trash: &'a Dir,
     agent: &'a Agent,
     waiter: Waiter<'a>,
     interrupt: &'a Interrupt,
@@ -198,7 +198,7 @@ impl<'a> Purger<'a> {
             return Err(RemovalError::Interrupted);
         }
         self.refuse_if_needed(entry)?;
-        match entry.trashed.condemn(&self.trash) {
+        match entry.trashed.condemn(self.trash) {
             // Another run has purged or restored it.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             condemned => Ok(Some(condemned?)),
@@ -212,7 +212,7 @@ impl<'a> Purger<'a> {
         condemned: Option<&Trashed>,
         purged: &mut Vec<Event>,
     ) -> Result<Purgeable, RemovalError> {
-        let removed = condemned.map(|it| it.remove(&self.trash)).transpose()?;
+        let removed = condemned.map(|it| it.remove(self.trash)).transpose()?;
         let TreeSize { files, bytes, freed } = removed.unwrap_or_default();
         let outcome = Purgeable { files, bytes, freed, ..entry.clone() };
         if removed.is_none() {

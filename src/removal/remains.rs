@@ -18,7 +18,7 @@ use crate::item::State;
 use crate::layout;
 use crate::progress::Progress;
 use crate::sidecar::{Seal, Sidecar};
-use crate::verify::{Depth, summarize_damage, verify_item, verify_payload};
+use crate::verify::{Depth, ProofError, prove, prove_as_read, summarize_damage, verify_payload};
 
 /// Finds deleted data that can be restored.
 pub(super) struct Search<'a> {
@@ -39,6 +39,8 @@ pub(super) struct RestoreSource<'a> {
     /// The sidecar that the deletion has put into the trash, if the tombstone is not that of these contents: it was built
     /// from an older state, or has rotten.
     pub(super) deleted: Option<ReadSidecar>,
+    /// The sidecar of the Copy in the trash, of an item of which a stub is in the place.
+    pub(super) copy: Option<Sidecar>,
     /// Other entries, with the item as it was before.
     pub(super) kept: Vec<PathBuf>,
 }
@@ -69,20 +71,12 @@ fn differing(tombstone: &Sidecar, deleted: &Sidecar) -> Vec<String> {
     keys
 }
 
-/// Whether an item in the trash is the deleted one.
-enum Candidate {
-    /// It is the one, whole.
-    Whole,
-    /// It may be the one; with its damage.
-    Damaged(String),
-    /// It is an older one.
-    Other,
-}
-
-impl Candidate {
-    fn of(damage: Option<String>) -> Candidate {
-        damage.map_or(Candidate::Whole, Candidate::Damaged)
-    }
+/// An item in the trash that is the deleted one.
+struct Candidate {
+    /// Its damage.
+    damage: Option<String>,
+    /// The sidecar of a Copy, if it is readable.
+    copy: Option<Sidecar>,
 }
 
 impl<'a> Search<'a> {
@@ -96,8 +90,8 @@ impl<'a> Search<'a> {
         match record.sidecar.state {
             State::Original | State::Copy => {
                 let kept = self.collection.kept_in_trash(name)?;
-                let (trashed, donor, deleted) = (None, None, None);
-                return Ok(RestoreSource { record, trashed, donor, deleted, kept });
+                let (trashed, donor, deleted, copy) = (None, None, None, None);
+                return Ok(RestoreSource { record, trashed, donor, deleted, copy, kept });
             }
             State::Deleted if item.has_payload()? => {
                 return Err(RemovalError::Beside { name: name.clone() });
@@ -109,14 +103,17 @@ impl<'a> Search<'a> {
             return Err(RemovalError::Damaged { name: name.clone(), detail });
         }
         self.permit(&item, &record)?;
-        let deleted = self.deleted(name, &record)?;
-        let chosen = self.choose(name, &record, deleted.as_ref())?;
-        let mut kept = self.collection.kept_in_trash(name)?;
-        if let Some(trashed) = &chosen {
-            kept.retain(|entry| *entry != self.collection.path_of_trashed(trashed));
+        let mut entries = self.collection.trashed_of(name)?;
+        entries.sort_by_key(|trashed| Reverse(trashed.since));
+        let deleted = self.deleted(&entries, &record)?;
+        let chosen = self.choose(name, &entries, &record, deleted.as_ref())?;
+        let is_other = |entry: &&Trashed| chosen.as_ref().is_none_or(|(it, _)| *entry != it);
+        let kept = self.collection.kept_of(entries.iter().filter(is_other))?;
+        if let Some((trashed, copy)) = chosen {
             let deleted = deleted.map(|(_, read)| read);
             let deleted = deleted.filter(|it| !differing(&record.sidecar, &it.sidecar).is_empty());
-            return Ok(RestoreSource { record, trashed: chosen, donor: None, deleted, kept });
+            let (trashed, donor) = (Some(trashed), None);
+            return Ok(RestoreSource { record, trashed, donor, deleted, copy, kept });
         }
         if record.sidecar.state == State::Elsewhere {
             let holder = record.sidecar.custody.holder().to_owned();
@@ -129,7 +126,8 @@ impl<'a> Search<'a> {
         match proof::find(self.collection, own, others, Depth::Full, progress, interrupt) {
             Ok(proof) => {
                 let donor = Some(proof.holding.collection);
-                Ok(RestoreSource { record, trashed: None, donor, deleted: None, kept })
+                let (trashed, deleted, copy) = (None, None, None);
+                Ok(RestoreSource { record, trashed, donor, deleted, copy, kept })
             }
             Err(RemovalError::LastHolding { .. }) => {
                 Err(RemovalError::NotInTrash { name: name.clone(), kept })
@@ -155,8 +153,8 @@ impl<'a> Search<'a> {
         record: &ReadSidecar,
         trashed: &Trashed,
     ) -> Result<bool, RemovalError> {
-        Ok(item.sidecar_text()? == record.text
-            && self.collection.trashed_item(trashed)?.is_some()
+        Ok(item.has_version(record.version)?
+            && self.collection.is_in_trash(trashed)?
             && !item.has_payload()?)
     }
 
@@ -188,21 +186,19 @@ impl<'a> Search<'a> {
         Ok(summarize_damage(&findings))
     }
 
-    /// The newest entry of the trash with a sealed sidecar of what this tombstone has deleted, or that a killed restoration
+    /// The first of `entries` with a sealed sidecar of what this tombstone has deleted, or that a killed restoration
     /// has made of it. A tombstone may have been built from an older state; this was the state of the item itself.
-    fn deleted(
+    fn deleted<'t>(
         &self,
-        name: &RepositoryName,
+        entries: &'t [Trashed],
         record: &ReadSidecar,
-    ) -> Result<Option<(Trashed, ReadSidecar)>, RemovalError> {
+    ) -> Result<Option<(&'t Trashed, ReadSidecar)>, RemovalError> {
         let tombstone = &record.sidecar;
         if tombstone.state != State::Deleted {
             return Ok(None);
         }
-        let mut entries = self.collection.trashed_of(name)?;
-        entries.sort_by_key(|trashed| Reverse(trashed.since));
         for trashed in entries {
-            let Some(item) = self.collection.trashed_item(&trashed)? else { continue };
+            let Some(item) = self.collection.trashed_item(trashed)? else { continue };
             let read = match item.read_sidecar() {
                 Ok(read) => read,
                 Err(CollectionError::Disk(error))
@@ -222,72 +218,86 @@ impl<'a> Search<'a> {
         Ok(None)
     }
 
-    /// Whether the item in an entry is the deleted one, with these `contents`, and whether it is whole.
+    /// The item in an entry, if it may be the deleted one, with these `contents`.
     fn examine(
         &self,
         trashed: &Trashed,
         record: &ReadSidecar,
         contents: &Sidecar,
-    ) -> Result<Candidate, RemovalError> {
-        let Some(item) = self.collection.trashed_item(trashed)? else {
-            return Ok(Candidate::Other);
-        };
+    ) -> Result<Option<Candidate>, RemovalError> {
+        let Some(item) = self.collection.trashed_item(trashed)? else { return Ok(None) };
         if record.sidecar.state == State::Deleted {
             let Some(doc) = item.dir().open_dir_if_there(layout::PAYLOAD)? else {
-                return Ok(Candidate::Other);
+                return Ok(None);
             };
             // What was sealed with other files is another state, and not this one damaged.
             if let Ok((own, Seal::Intact)) = item.sidecar()
                 && own.state.has_payload()
                 && own.payload != contents.payload
             {
-                return Ok(Candidate::Other);
+                return Ok(None);
             }
-            return self.damage_of(doc, contents).map(Candidate::of);
+            return Ok(Some(Candidate { damage: self.damage_of(doc, contents)?, copy: None }));
         }
-        match item.sidecar() {
-            Ok((copy, _)) if copy.custody.id() != record.sidecar.custody.id() => {
-                return Ok(Candidate::Other);
+        let (progress, interrupt) = (self.progress, self.interrupt);
+        let (proven, copy) = match item.read_sidecar() {
+            Ok(read) if read.sidecar.custody.id() != record.sidecar.custody.id() => {
+                return Ok(None);
             }
             Err(CollectionError::Disk(error)) => return Err(error.into()),
-            // The next check finds an unusable sidecar damaged.
-            Ok(_) | Err(_) => {}
-        }
-        let report = verify_item(&item, Depth::Full, self.progress, self.interrupt);
-        let report = report.ok_or(RemovalError::Interrupted)?;
-        report.findings.check_shortage()?;
-        Ok(Candidate::of(summarize_damage(&report.findings)))
+            // The proof finds an unusable sidecar damaged.
+            Err(_) => (prove(&item, Depth::Full, progress, interrupt), None),
+            Ok(read) => {
+                (prove_as_read(&item, &read, Depth::Full, progress, interrupt), Some(read.sidecar))
+            }
+        };
+        let damage = match proven {
+            Ok(()) => None,
+            Err(ProofError::Damaged { summary, .. }) => Some(summary),
+            Err(ProofError::Disk(error)) => return Err(error.into()),
+            Err(ProofError::Interrupted) => return Err(RemovalError::Interrupted),
+        };
+        Ok(Some(Candidate { damage, copy }))
     }
 
-    /// The entry of the trash that has the deleted item whole, or a damaged one by the rule: that with the `deleted`
-    /// sidecar, or else the newest.
+    /// The one of `entries` that has the deleted item whole, or a damaged one by the rule: that with the `deleted`
+    /// sidecar, or else the first; with the sidecar of a Copy.
     fn choose(
         &self,
         name: &RepositoryName,
+        entries: &[Trashed],
         record: &ReadSidecar,
-        deleted: Option<&(Trashed, ReadSidecar)>,
-    ) -> Result<Option<Trashed>, RemovalError> {
+        deleted: Option<&(&Trashed, ReadSidecar)>,
+    ) -> Result<Option<(Trashed, Option<Sidecar>)>, RemovalError> {
         let contents = deleted.map_or(&record.sidecar, |(_, read)| &read.sidecar);
-        let is_deleted = |it: &Trashed| deleted.is_some_and(|(trashed, _)| trashed == it);
+        let first = deleted.map(|(trashed, _)| *trashed);
+        let others = entries.iter().filter(|entry| Some(*entry) != first);
         let mut damaged = None;
-        let mut entries = self.collection.trashed_of(name)?;
-        entries.sort_by_key(|trashed| Reverse((is_deleted(trashed), trashed.since)));
-        for trashed in entries {
-            match self.examine(&trashed, record, contents)? {
-                Candidate::Whole => return Ok(Some(trashed)),
-                Candidate::Damaged(detail) => {
-                    damaged.get_or_insert((trashed, detail));
-                }
-                Candidate::Other => {}
+        for trashed in first.into_iter().chain(others) {
+            let Some(found) = self.examine(trashed, record, contents)? else { continue };
+            match found.damage {
+                None => return Ok(Some((trashed.clone(), found.copy))),
+                Some(damage) => drop(damaged.get_or_insert((trashed, found.copy, damage))),
             }
         }
         match damaged {
             None => Ok(None),
-            Some((trashed, _)) if self.restoration.damage == DamageRule::Accept => {
-                Ok(Some(trashed))
+            Some((trashed, copy, _)) if self.restoration.damage == DamageRule::Accept => {
+                let is_copy = record.sidecar.state == State::Elsewhere;
+                let copy = match copy {
+                    None if is_copy => Some(self.copy_in(trashed)?),
+                    copy => copy,
+                };
+                Ok(Some((trashed.clone(), copy)))
             }
-            Some((_, detail)) => Err(RemovalError::TrashDamaged { name: name.clone(), detail }),
+            Some((.., detail)) => Err(RemovalError::TrashDamaged { name: name.clone(), detail }),
         }
+    }
+
+    /// The sidecar of the Copy in an entry of the trash, or why it is unusable.
+    fn copy_in(&self, trashed: &Trashed) -> Result<Sidecar, RemovalError> {
+        let item = self.collection.trashed_item(trashed)?;
+        Ok(item.ok_or_else(|| self.collection.absent(&trashed.name))?.sidecar()?.0)
     }
 }
 

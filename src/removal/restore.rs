@@ -7,7 +7,7 @@ use super::{Note, RemovalError, Remover, Restoration};
 use crate::agent::Caller;
 use crate::collection::{
     Change, ChangeLocks, Collection, CollectionError, Event, EventKind, Line, LockedItem, Lookup,
-    Outcomes, Swap, Trashed, carry_out, lock_changes,
+    Outcomes, Swap, carry_out, lock_changes,
 };
 use crate::custody::Permit;
 use crate::disk::PathError;
@@ -38,18 +38,11 @@ pub struct Restored {
 }
 
 impl Restored {
-    fn of(collection: &Collection, source: &RestoreSource<'_>) -> Result<Restored, RemovalError> {
-        let RestoreSource { record, trashed, donor, kept, .. } = source;
-        let copy;
-        let sidecar = match trashed {
-            Some(trashed) if record.sidecar.state == State::Elsewhere => {
-                copy = copy_in(collection, trashed)?;
-                &copy
-            }
-            _ => &source.contents().sidecar,
-        };
+    fn of(source: &RestoreSource<'_>) -> Restored {
+        let RestoreSource { record, trashed, donor, copy, kept, .. } = source;
+        let sidecar = copy.as_ref().unwrap_or(&source.contents().sidecar);
         let is_tombstone = record.sidecar.state == State::Deleted;
-        Ok(Restored {
+        Restored {
             name: sidecar.repository.clone(),
             state: if is_tombstone { State::Original } else { sidecar.state },
             was_here: trashed.is_none() && donor.is_none(),
@@ -57,14 +50,8 @@ impl Restored {
             differing: source.differing(),
             files: sidecar.payload.files,
             bytes: sidecar.payload.bytes,
-        })
+        }
     }
-}
-
-/// The sidecar of the Copy in an entry of the trash.
-fn copy_in(collection: &Collection, trashed: &Trashed) -> Result<Sidecar, RemovalError> {
-    let item = collection.trashed_item(trashed)?;
-    Ok(item.ok_or_else(|| collection.absent(&trashed.name))?.sidecar()?.0)
 }
 
 /// Plans the restoration of the item `name` of `collection`.
@@ -76,7 +63,7 @@ pub fn plan_restoration(
     interrupt: &Interrupt,
 ) -> Result<Restored, RemovalError> {
     let source = Search { collection, restoration, progress, interrupt }.find(name)?;
-    Restored::of(collection, &source)
+    Ok(Restored::of(&source))
 }
 
 impl Remover<'_> {
@@ -148,21 +135,21 @@ impl<'r> Change<&RepositoryName> for Restoring<'r> {
         let (mut at_of, mut swaps) = (Vec::new(), Vec::new());
         for (at, (name, source)) in group.iter().enumerate() {
             let checked = self.check(name, source, &locks).and_then(|found| {
-                let restored = Restored::of(collection, source)?;
+                let restored = Restored::of(source);
                 let (Some((item, permit)), Some(entry)) = (found, &source.trashed) else {
                     return Ok(restored);
                 };
                 let record = &source.record;
+                let contents = source.contents();
                 let (permit, after) = if let Some(permit) = permit {
-                    let contents = source.contents();
                     let after = contents.sidecar.restored(&permit, clock.now());
-                    let copy = collection.trashed_item(entry)?;
-                    let copy = copy.ok_or_else(|| collection.absent(name))?;
-                    texts.push((copy, contents.rewritten(name, &after)?));
+                    let deleted = collection.trashed_item(entry)?;
+                    let deleted = deleted.ok_or_else(|| collection.absent(name))?;
+                    texts.push((deleted, contents.rewritten(name, &after)?));
                     (permit, after)
                 } else {
-                    let copy = copy_in(collection, entry)?;
-                    (Permit::keep(&copy.custody), copy)
+                    let copy = source.copy.as_ref().unwrap_or(&contents.sidecar);
+                    (Permit::keep(&copy.custody), copy.clone())
                 };
                 let event = Event::new(EventKind::Recovery, item.name(), clock.now(), caller.agent);
                 let event = Event { note: Some("restored".to_owned()), ..event };

@@ -57,19 +57,19 @@ impl SidecarText {
     }
 }
 
-/// The whole text, or the beginning of a long one.
+/// The whole text, of `size` bytes as its file says, or the beginning of a long one.
 pub(super) fn start<E>(
     size: u64,
     more: &mut impl FnMut(&mut [u8]) -> Result<usize, E>,
 ) -> Result<Vec<u8>, E> {
     let size = usize::try_from(size).unwrap_or(usize::MAX);
-    // One byte more than expected, so that the first further read meets the end.
+    // One byte more than expected: a read that gives no more than the size has met the end.
     let mut text = vec![0; size.min(LONGEST_HELD) + 1];
     let mut length = 0;
     loop {
         let taken = more(&mut text[length..])?;
         length += taken;
-        if taken == 0 || length > LONGEST_HELD {
+        if taken == 0 || length == size || length > LONGEST_HELD {
             text.truncate(length);
             return Ok(text);
         }

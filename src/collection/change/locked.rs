@@ -132,7 +132,7 @@ mod tests {
         let item = locks.item(&lookup, &name).unwrap().unwrap();
         let staged = writer.stage_sidecar(&NewText::Held(b"new".to_vec())).unwrap();
         writer.rename_sidecar(&staged, &item).unwrap();
-        let text = |item: &StoredItem| item.sidecar_text().unwrap();
+        let text = |item: &StoredItem| item.versioned_text().unwrap().0;
         assert_eq!(text(&collection.item(&name).unwrap()), SidecarText::Held(b"new".to_vec()));
         assert_eq!(text(&before), SidecarText::Held(b"old".to_vec()));
     }

@@ -120,9 +120,13 @@ impl Collection {
         self.ensure_own()?.ensure_lasting_dir(layout::TRASH)
     }
 
-    /// The trash, which exists.
-    pub(crate) fn open_trash(&self) -> Result<Dir, PathError> {
-        self.ensure_own()?.open_dir(layout::TRASH)
+    /// The trash, which exists. It stays open: no command removes it.
+    pub(crate) fn open_trash(&self) -> Result<&Dir, PathError> {
+        if let Some(trash) = self.open_trash.get() {
+            return Ok(trash);
+        }
+        let trash = self.ensure_own()?.open_dir(layout::TRASH)?;
+        Ok(self.open_trash.get_or_init(|| trash))
     }
 
     /// The entry of `trash` for an item that goes there, which has nothing yet.
@@ -158,17 +162,31 @@ impl Collection {
         Ok(dir.map(|dir| StoredItem::at(trashed.name.clone(), dir)))
     }
 
+    /// Whether an entry is there, with an item as it was put there.
+    pub(crate) fn is_in_trash(&self, trashed: &Trashed) -> Result<bool, PathError> {
+        let is_item = !trashed.is_aside() && !trashed.is_purged();
+        Ok(is_item && self.open_trash()?.stat(trashed.path())?.is_some())
+    }
+
     /// The contents of an entry.
     pub fn held(&self, trashed: &Trashed) -> Result<TrashContents, PathError> {
-        trashed.held(&self.open_trash()?)
+        trashed.held(self.open_trash()?)
     }
 
     /// The entries of the trash with the item `name`, as it was before a deletion or a replacement.
     pub fn kept_in_trash(&self, name: &RepositoryName) -> Result<Vec<PathBuf>, PathError> {
+        self.kept_of(&self.trashed_of(name)?)
+    }
+
+    /// Those of these entries of the trash that have an item.
+    pub(crate) fn kept_of<'t>(
+        &self,
+        entries: impl IntoIterator<Item = &'t Trashed>,
+    ) -> Result<Vec<PathBuf>, PathError> {
         let mut kept = Vec::new();
-        for trashed in self.trashed_of(name)? {
-            match self.held(&trashed) {
-                Ok(TrashContents::Item) => kept.push(self.path_of_trashed(&trashed)),
+        for trashed in entries {
+            match self.held(trashed) {
+                Ok(TrashContents::Item) => kept.push(self.path_of_trashed(trashed)),
                 Ok(_) => {}
                 // Purged by now, or closed by another user.
                 Err(error) if matches!(error.kind(), NotFound | PermissionDenied) => {}

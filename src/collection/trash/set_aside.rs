@@ -117,12 +117,12 @@ impl Collection {
                 return self.put_back(trashed, &self.ensure_directory(&year)?, &leaf);
             }
             // Its place was taken, by its replacement or by another run, so it is kept.
-            return trashed.mark(&self.open_trash()?, "").map(drop);
+            return trashed.mark(self.open_trash()?, "").map(drop);
         }
         match self.held(trashed)? {
             TrashContents::Item => Ok(()),
             TrashContents::LeftOver | TrashContents::Remains => {
-                trashed.remove(&self.open_trash()?).map(drop)
+                trashed.remove(self.open_trash()?).map(drop)
             }
         }
     }

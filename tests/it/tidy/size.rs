@@ -55,7 +55,7 @@ const PARTS: &[(&str, usize, &[&str])] = &[
     ),
     ("disk", 3_629, &["src/disk", "src/flow"]),
     ("distributor", 1_118, &["src/distributor"]),
-    ("collection", 6_889, &["src/collection"]),
+    ("collection", 6_896, &["src/collection"]),
     ("index", 1_764, &["src/index", "src/catalog"]),
     ("holdings", 953, &["src/holdings"]),
     ("verify", 2_870, &["src/verify", "src/links"]),

@@ -251,7 +251,7 @@ impl Collection {
     pub(crate) fn remove_drafts<'t>(&self, entries: impl IntoIterator<Item = &'t Trashed>) {
         let Ok(trash) = self.open_trash() else { return };
         for entry in entries {
-            let _ = entry.remove(&trash);
+            let _ = entry.remove(trash);
         }
     }
 
