@@ -26,15 +26,18 @@ pub(super) struct Ready {
 ///
 /// An error would also stop later groups. Two syncs of the file system serve the whole group, because each
 /// sidecar has a directory of its own. The first sync comes before any sidecar is published, so that none is
-/// found without its bytes; the second comes before any is reported.
+/// found without its bytes; the second comes before any is reported. The Originals of Copies are in the collection
+/// with the id `origin`, which is empty if the collection is unknown.
 pub(super) fn place(
     group: Vec<Ready>,
+    origin: &str,
     collection: &Collection,
     writer: &Writer,
     waiter: &Waiter<'_>,
 ) -> (Vec<Outcome>, Option<AdoptError>) {
     let (root, now) = (collection.root(), waiter.clock.now());
-    let staged: Vec<_> = group.iter().map(|ready| write(ready, writer, collection, now)).collect();
+    let staged: Vec<_> =
+        group.iter().map(|ready| write((ready, origin), writer, collection, now)).collect();
     let directories: Vec<_> = group.iter().map(|ready| ready.plan.directory().to_owned()).collect();
     let begun = writer
         .sync_staged_sidecars(staged.iter().flatten().map(|(staged, _)| staged.as_path()))
@@ -103,13 +106,12 @@ fn doubted(outcome: Outcome, error: &PathError) -> Outcome {
 
 /// Writes a sidecar into the stage, and returns it with what the collection then has of its item. It is not synced.
 fn write(
-    ready: &Ready,
+    (ready, origin): (&Ready, &str),
     writer: &Writer,
     collection: &Collection,
     now: Instant,
 ) -> Result<(PathBuf, Here), AdoptError> {
-    // Which archive has the Original of a Copy is unknown.
-    let holder = if ready.plan.state == State::Original { collection.id() } else { "" };
+    let holder = if ready.plan.state == State::Original { collection.id() } else { origin };
     let permit = Permit::issue(collection.custody_id()?, holder);
     let sidecar = sidecar(ready, &permit, now);
     let (staged, mut file) = writer.create_staged_file()?;

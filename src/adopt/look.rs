@@ -35,12 +35,12 @@ pub(super) enum Look {
     NoItem(&'static str),
 }
 
-/// Inspects `name`, as it is spelt in the tree at `root`. `state` is the state of the items, if the caller
-/// gave one.
+/// Inspects `name`, as it is spelt in the tree at `root`. If `are_copies`, the items are Copies, whatever their references
+/// say.
 pub(super) fn look(
     root: &Dir,
     name: &RepositoryName,
-    state: Option<State>,
+    are_copies: bool,
 ) -> Result<Look, AdoptError> {
     match root.stat(name.as_str())?.map(|stamp| stamp.kind) {
         Some(Kind::Directory) => {}
@@ -79,7 +79,7 @@ pub(super) fn look(
     let mut plan = Plan {
         name: item.name().clone(),
         spelt: name.clone(),
-        state: state.or(told).unwrap_or(State::Original),
+        state: if are_copies { State::Copy } else { told.unwrap_or(State::Original) },
         entries: Vec::new(),
         files: 0,
         bytes: 0,

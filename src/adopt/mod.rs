@@ -49,9 +49,9 @@ pub use run::{has_items, measure};
 pub struct Adopter<'a> {
     /// The mode of the run.
     pub mode: Mode<'a>,
-    /// The state of all items. Without it, each item gets the state that its references give, or else
-    /// Original.
-    pub state: Option<State>,
+    /// All items are Copies of Originals in the collection with this id, which is empty if the collection is unknown. Without
+    /// it, each item gets the state that its references give, or else Original.
+    pub copies_of: Option<&'a str>,
     /// Asked before an item becomes an Original.
     pub peers: Peers<'a>,
     /// Number of files read at a time.

@@ -51,7 +51,6 @@ macro_rules! commands {
         #[command(defer = $defer)]
         pub(crate) enum $name {
             Init(command::init::Init),
-            Adopt(command::adopt::Adopt),
             #[command(visible_aliases = ["add", "deposit"])]
             New(Box<command::new::New>),
             Import(Box<command::import::Import>),
@@ -63,11 +62,9 @@ macro_rules! commands {
             Find(Box<command::find::Find>),
             Meta(command::meta::Meta),
             Relate(command::relate::Relate),
-            Path(command::path::Path),
             Cat(command::cat::Cat),
             Open(command::open::Open),
             Resolve(Box<command::resolve::Resolve>),
-            Manifest(command::manifest::Manifest),
             Links(command::links::Links),
             #[command(visible_aliases = ["check", "fsck"])]
             Verify(command::verify::Verify),
@@ -84,17 +81,13 @@ macro_rules! commands {
             Restore(command::restore::Restore),
             Purge(command::purge::Purge),
             Repair(command::repair::Repair),
-            Stats(command::stats::Stats),
             Log(command::log::Log),
-            Id(command::id::Id),
             Mint(command::mint::Mint),
             #[cfg(feature = "serve")]
             Serve(command::serve::Serve),
             #[cfg(feature = "resolver")]
             Resolver(Box<command::resolver::ResolverCommand>),
             Recover(command::recover::Recover),
-            Doctor(command::doctor::Doctor),
-            Config(command::config::Config),
             #[command(hide = true)]
             Generate(command::generate::Generate),
         }
@@ -116,6 +109,7 @@ impl Command {
     pub(crate) fn purpose(&self) -> Purpose {
         match self {
             Command::Meta(it) if it.is_answer() => Purpose::Answer,
+            Command::Status(it) if it.is_answer() => Purpose::Answer,
             Command::Export(it) if it.is_stream() => Purpose::Answer,
             #[cfg(feature = "resolver")]
             Command::Resolver(it) if it.is_answer() => Purpose::Answer,
@@ -124,16 +118,11 @@ impl Command {
             Command::List(_)
             | Command::Show(_)
             | Command::Find(_)
-            | Command::Path(_)
             | Command::Cat(_)
             | Command::Open(_)
             | Command::Resolve(_)
-            | Command::Manifest(_)
             | Command::Whereis(_)
-            | Command::Stats(_)
-            | Command::Log(_)
-            | Command::Id(_)
-            | Command::Config(_) => Purpose::Answer,
+            | Command::Log(_) => Purpose::Answer,
             _ => Purpose::Work,
         }
     }
@@ -142,7 +131,6 @@ impl Command {
     pub(crate) fn run(&self, context: &Context) -> Done {
         match self {
             Command::Init(it) => it.run(context),
-            Command::Adopt(it) => it.run(context),
             Command::New(it) => it.run(context),
             Command::Import(it) => it.run(context),
             Command::List(it) => it.run(context),
@@ -150,11 +138,9 @@ impl Command {
             Command::Find(it) => it.run(context),
             Command::Meta(it) => it.run(context),
             Command::Relate(it) => it.run(context),
-            Command::Path(it) => it.run(context),
             Command::Cat(it) => it.run(context),
             Command::Open(it) => it.run(context),
             Command::Resolve(it) => it.run(context),
-            Command::Manifest(it) => it.run(context),
             Command::Links(it) => it.run(context),
             Command::Verify(it) => it.run(context),
             Command::Status(it) => it.run(context),
@@ -167,17 +153,13 @@ impl Command {
             Command::Restore(it) => it.run(context),
             Command::Purge(it) => it.run(context),
             Command::Repair(it) => it.run(context),
-            Command::Stats(it) => it.run(context),
             Command::Log(it) => it.run(context),
-            Command::Id(it) => it.run(context),
             Command::Mint(it) => it.run(context),
             #[cfg(feature = "serve")]
             Command::Serve(it) => it.run(context),
             #[cfg(feature = "resolver")]
             Command::Resolver(it) => it.run(context),
             Command::Recover(it) => it.run(context),
-            Command::Doctor(it) => it.run(context),
-            Command::Config(it) => it.run(context),
             Command::Generate(it) => it.run(context),
         }
     }

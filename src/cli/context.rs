@@ -160,7 +160,7 @@ impl Context {
             return failure;
         };
         let known: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        let known = format!("`urepo config` knows {}", known.join(", "));
+        let known = format!("`urepo status --settings` knows {}", known.join(", "));
         failure.hint(match nearest(text, &names) {
             Some(near) => format!("did you mean `{near}`? {known}"),
             None => known,

@@ -261,7 +261,7 @@ impl Known {
     pub(crate) fn no_item(&self, text: &str) -> Failure {
         let searched = human::count(self.collections.len() as u64, "known collection");
         let failure = Failure::new(Exit::NoItem, format!("no item `{text}` in {searched}"));
-        let usual = "`urepo config` shows which are known; `--with COLLECTION` adds one";
+        let usual = "`urepo status --settings` shows which are known; `--with COLLECTION` adds one";
         let failure = failure.hint(label_hint(text).unwrap_or(usual.to_owned()));
         let failure = self.collections.iter().fold(failure, |failure, collection| match collection
             .find(text)

@@ -40,6 +40,7 @@ mod twins;
 mod typed;
 mod usage;
 mod when;
+mod words;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -107,7 +108,6 @@ fn refuse(error: &clap::Error) -> Exit {
 /// The collection as typed; `None` for the one around the current directory.
 fn in_use(global: &Global, command: &Command) -> Option<OsString> {
     let root = match command {
-        Command::Adopt(adopt) => &adopt.root,
         Command::Init(init) => &init.root,
         _ => return global.collection.clone(),
     };

@@ -194,8 +194,7 @@ mod tests {
     ];
 
     /// Commands about items without selection flags, with the reason.
-    const EXCEPTIONS: [(&str, &str); 11] = [
-        ("adopt", "its --state is that of items that do not say it"),
+    const EXCEPTIONS: [(&str, &str); 9] = [
         ("cat", "one file of one item"),
         ("find", "looks for items by words; it has the flags that narrow them"),
         ("log", "its dates are those of events"),
@@ -204,7 +203,6 @@ mod tests {
         ("recover", "a loss is given up item by item"),
         ("relate", "one item and what it is related to"),
         ("serve token add", "its --prefix is that of new identifiers"),
-        ("stats", "a whole collection, or what it has of one prefix"),
         ("status", "whole collections"),
     ];
 

@@ -33,7 +33,7 @@ static COLLECTION: OnceLock<String> = OnceLock::new();
 const PROGRAM: &str = concat!("`", "urepo ");
 
 /// The commands that work without a collection, or name theirs as an argument.
-const WITHOUT: [&str; 5] = ["adopt", "config", "help", "id", "init"];
+const WITHOUT: [&str; 2] = ["help", "init"];
 
 /// From now on, commands in texts name the collection `typed`.
 pub(crate) fn set_collection(typed: &OsStr) {
@@ -58,6 +58,7 @@ pub(crate) fn pasted_in(text: &str, collection: &str) -> String {
             None => false,
             // The roots to compare.
             Some("verify") => !words.next().is_some_and(|it| it.starts_with(['/', '\'', '$'])),
+            Some("status") => words.next() != Some("--settings"),
             Some(name) => !name.starts_with('-') && !WITHOUT.contains(&name),
         };
         if needs_one && !command.contains(" -c ") {

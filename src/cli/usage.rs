@@ -1,8 +1,9 @@
 //! The errors of clap, in the form of all other errors.
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::failure::Failure;
+use super::words;
 
 /// The failure for `error`; `None` if it is the help of a command.
 pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
@@ -16,6 +17,11 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
     let (lists, lines): (Vec<&str>, Vec<&str>) = lines.into_iter().partition(is_list);
     let message = lines.join(" ");
     let failure = Failure::usage(message.strip_prefix("error: ").unwrap_or(&message));
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some(hint) = words::instead(word)
+    {
+        return Some(failure.hint(hint));
+    }
     // A suggestion leads further than the values, and these further than the usage.
     let rest: Vec<_> = rest.lines().map(str::trim).collect();
     let tip = rest.iter().find_map(|line| line.strip_prefix("tip: "));

@@ -139,19 +139,24 @@ struct Told {
     summary: Summary,
 }
 
-fn adopt(collection: &Collection, state: Option<State>, jobs: usize) -> Told {
+fn adopt(collection: &Collection, copies_of: Option<&str>, jobs: usize) -> Told {
     let agent = agent();
     let mode = Mode::Act { collection, agent: &agent, wait: PATIENCE };
-    run(mode, state, jobs, |_| ())
+    run(mode, copies_of, jobs, |_| ())
 }
 
-fn run(mode: Mode<'_>, state: Option<State>, jobs: usize, mut each: impl FnMut(&Outcome)) -> Told {
+fn run(
+    mode: Mode<'_>,
+    copies_of: Option<&str>,
+    jobs: usize,
+    mut each: impl FnMut(&Outcome),
+) -> Told {
     // After the files that the tests write.
     let clock = TestClock::at(NOW);
     let interrupt = Interrupt::default();
     let (peers, progress) = (Peers::default(), &NoProgress);
     let interrupt = &interrupt;
-    let adopter = Adopter { mode, state, peers, jobs, clock: &clock, progress, interrupt };
+    let adopter = Adopter { mode, copies_of, peers, jobs, clock: &clock, progress, interrupt };
     let (mut taken, mut there, mut strays, mut refused) =
         (BTreeMap::new(), Vec::new(), Vec::new(), BTreeMap::new());
     let summary = adopter.run(|outcomes| {

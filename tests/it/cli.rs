@@ -212,7 +212,7 @@ mod lists {
         assert_eq!(lines[0], format!("Original\t5\t1\t{first}\ta.txt"));
         assert_eq!(lines[1], format!("Original\t5\t1\t{second}\tA title"));
         assert_eq!(list("-0").succeeded(), both.replace('\n', "\0"));
-        let path = world.run(&format!("-c archive path -0 {first} {second}"));
+        let path = world.run(&format!("-c archive show --path -0 {first} {second}"));
         let paths = format!("[WORLD]/archive/{first}\0[WORLD]/archive/{second}\0");
         assert_eq!(path.succeeded(), paths);
     }

@@ -29,7 +29,7 @@ const READERS: &[(&str, &[&str])] = &[
     ),
     (
         "archive/.urepo/memory/example.org+archive",
-        &["-c archive doctor", "-c archive new good.txt"],
+        &["-c archive status --machine", "-c archive new good.txt"],
     ),
     (
         "archive/.urepo/ledger/000001.jsonl",
@@ -42,7 +42,7 @@ const READERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("archive/.urepo/round", &["-c archive verify --time-limit 1h"]),
-    (".config/urepo/config.toml", &["config", "-c archive list"]),
+    (".config/urepo/config.toml", &["status --settings", "-c archive list"]),
     ("list.csv", &["-c archive import --manifest list.csv"]),
     ("list.tsv", &["-c archive import --manifest list.tsv"]),
     ("list.jsonl", &["-c archive import --manifest list.jsonl"]),
@@ -53,7 +53,7 @@ const READERS: &[(&str, &[&str])] = &[
     ("bag/fetch.txt", &["-c archive import bag"]),
     (
         "col/sid.inpe.br/mtc-m18@80/2009/02.16.17.46/doc/@reference.bib",
-        &["adopt col --dry-run", "adopt col"],
+        &["init col --adopt --dry-run", "init col --adopt"],
     ),
 ];
 

@@ -182,7 +182,7 @@ impl Reader {
                 urepo import --manifest parts.csv"
             }
             "relate" => "urepo new report.pdf > second",
-            "recover" => "rm -r \"$(urepo path \"$NAME\")\"; cp -a archive copied",
+            "recover" => "rm -r \"$(urepo show --path \"$NAME\")\"; cp -a archive copied",
             "resolver" => "echo 1234567890 > archive.key; chmod 600 archive.key",
             _ => return,
         };

@@ -56,9 +56,9 @@ fn questions(kept: &str, deleted: &str) -> Vec<String> {
         "show KEPT",
         "show DELETED",
         "find --file letter.txt",
-        "path KEPT",
+        "show --path KEPT",
         "cat KEPT",
-        "manifest KEPT",
+        "show --as manifest KEPT",
         "whereis KEPT",
         "status",
         "status --with mirror",
@@ -67,12 +67,12 @@ fn questions(kept: &str, deleted: &str) -> Vec<String> {
         "verify KEPT",
         "log",
         "log KEPT",
-        "stats",
+        "status --counts",
         "export KEPT --format tar --to -",
         "export KEPT --to out",
-        "id KEPT",
-        "config",
-        "doctor",
+        "resolve --explain KEPT",
+        "status --settings",
+        "status --machine",
         "purge --dry-run",
         "recover --dry-run",
         "new letter.txt --dry-run",
@@ -169,7 +169,7 @@ fn the_first_change_rebuilds_it_and_says_so() {
         format!("-c archive restore {kept}"),
         "-c archive recover".to_owned(),
         "-c archive recover --restored".to_owned(),
-        "adopt archive".to_owned(),
+        "init archive --adopt".to_owned(),
     ];
     let warned = |ran: &Ran, what: &str| {
         let count = ran.stderr.matches("missing and has been rebuilt").count();
@@ -278,8 +278,8 @@ fn a_read_only_collection_without_it_is_read() {
         mount -t tmpfs tmpfs mount && $UREPO init mount/archive --host archive.example.org 2>told
         name=$($UREPO -c mount/archive new a.txt 2>told)
         rm -r mount/archive/.urepo $UREPO_STATE/ledger-* && mount -o remount,bind,ro mount
-        for line in list \"show $name\" \"cat $name\" 'find --file a.txt' verify status \"manifest $name\" \\
-            log stats doctor \"copy $name --to mirror\"; do
+        for line in list \"show $name\" \"cat $name\" 'find --file a.txt' verify status \"show --as manifest $name\" \\
+            log 'status --counts' 'status --machine' \"copy $name --to mirror\"; do
             code=0; $UREPO -c mount/archive $line >out 2>told || code=$?; echo \"$line: $code\"
         done
         code=0; $UREPO -c mount/archive new a.txt 2>told || code=$?; tell $code";
@@ -343,7 +343,7 @@ fn the_readme_is_no_item_and_replaces_nothing() {
     assert!(std::fs::read_to_string(&readme).unwrap().contains("sha256sum"));
     world.write("tree/README", "theirs");
     world.write("tree/example.org/x/2001/01.01.01.01/doc/a", "a");
-    world.run("adopt tree").succeeded();
+    world.run("init tree --adopt").succeeded();
     assert_eq!(std::fs::read_to_string(world.path("tree/README")).unwrap(), "theirs");
     world.run(&format!("-c archive show {kept}")).succeeded();
 }

@@ -100,7 +100,7 @@ fn what_a_user_cannot_clear_is_reported_by_recover_only() {
     std::fs::set_permissions(stage, PermissionsExt::from_mode(0o700)).unwrap();
     let name = shared.deposit(BEN, "a.txt");
     shared.run(BEN, &format!("-c archive delete {name} --force last --yes")).succeeded();
-    shared.run(BEN, "-c archive doctor").succeeded();
+    shared.run(BEN, "-c archive status --machine").succeeded();
     let ran = shared.run(BEN, "-c archive recover");
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     assert!(ran.stderr.contains("leftover could not be removed"), "{}", ran.stderr);
@@ -193,7 +193,7 @@ fn each_of_two_users_changes_what_the_other_has_made() {
         for name in deleted {
             shared.run(user, &format!("-c archive delete {name} --force last --yes")).succeeded();
         }
-        shared.run(user, "-c archive doctor").succeeded();
+        shared.run(user, "-c archive status --machine").succeeded();
         shared.run(user, "-c archive recover").succeeded();
     }
     let revived = &names[0];

@@ -36,7 +36,7 @@ mod summary;
 /// source.
 ///
 /// Files that systems and programs put beside yours, such as `.DS_Store`, `Thumbs.db`, `~$letter.docx` and
-/// `*.part`, are left out of directories, by the patterns of the setting `exclude`, which `urepo config`
+/// `*.part`, are left out of directories, by the patterns of the setting `exclude`, which `urepo status --settings`
 /// shows. --exclude, --exclude-from and files called .urepoignore in the sources add patterns. A row, a path
 /// in a list and a bag are always taken, a bag as a whole. --dry-run and -v name the files that are left out.
 ///

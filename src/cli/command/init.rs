@@ -1,50 +1,95 @@
-//! `urepo init`: create a collection.
+//! `urepo init`: create a collection, of an existing tree if there is one.
+
+mod adopt;
+mod report;
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use urepo::collection::{Collection, Subsystem, check_place, check_subsystem, init};
+use urepo::collection::{
+    Collection, Subsystem, check_place, check_subsystem, init, init_without_names,
+};
 use urepo::disk::Watcher;
 use urepo::distributor::Setting;
+use urepo::holdings::UnseenRule;
 use urepo::identity::Host;
 
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::force::Force;
 use crate::cli::records::OneCollection;
 use crate::cli::{Done, shell};
 
-/// Create a collection
+/// Create a collection, or take an existing tree in
 ///
 /// A collection is a directory that holds items. At first it has one identification subsystem: the host name
 /// and port that its identifiers are built from. You can add more in `urepo.toml`. Choose a host name that
-/// you control: it becomes part of every identifier, but it need not stay online or belong to this machine.
+/// you control: it becomes part of every identifier, but it need not stay online or belong to this machine. Without --host
+/// the collection issues no identifiers: a mirror needs none.
 ///
 /// Several collections of this machine may issue identifiers of one host: each goes on above the last one that any of
 /// them issued, which the machine remembers. If the collections of another machine are lost, --with continues
 /// above the identifiers that their mirrors hold, or that their ledgers record, and above the present.
+///
+/// --adopt turns an existing tree into a collection, in place. The tree has the four levels of identifiers,
+/// subdomain/word/year/date, and the files of each item in its `doc`: such as the `col` of a URLib archive, or a tree made
+/// by hand. Nothing in it is moved, renamed or changed. Each item gets a sidecar, `item.toml`, with the digests of its
+/// files. Other entries are reported and left alone. A repeated run adopts new items only; nothing is ever overwritten. Title,
+/// authors and other terms are read from BibTeX, `doc/@reference.bib`, `@reference.bib` and `.reserved/@`; so is the IBIp,
+/// without a check. `version = {copy}` in any of them makes the item a Copy; a warning names items whose references
+/// contradict each other, and they become Copies. An item does not become an Original if a collection of the settings has, or
+/// had, it as the Original, or as a Copy that names its collection. Try --dry-run first: it prints the same lines and writes
+/// nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo init archive --host archive.example.org
   urepo init maps --host maps.example.org --port 8080 --ip 192.0.2.7
-  urepo init again --host lost.example.org --with mirror")]
+  urepo init again --host lost.example.org --with mirror
+  urepo init copies
+  urepo init col --adopt --dry-run
+  urepo init col --adopt --copy-of unknown")]
 pub(crate) struct Init {
     /// The directory: created if missing
     pub(crate) root: PathBuf,
     /// Its name for people; the directory's name unless given
     #[arg(long)]
     name: Option<String>,
-    /// The fully qualified host name that identifiers are built from
+    /// The fully qualified host name that identifiers are built from; without it none are issued
     #[arg(long, value_name = "FQDN", help_heading = "New collection")]
-    host: String,
+    host: Option<String>,
     #[command(flatten)]
     subsystem: SubsystemArgs,
     /// Granularity of dates: auto, or seconds such as 60, 1, 0.1
-    #[arg(long, default_value_t = Setting::Auto, help_heading = "New collection")]
+    #[arg(long, default_value_t = Setting::Auto, requires = "host", help_heading = "New collection")]
     granularity: Setting,
     #[command(flatten)]
     past: PastArgs,
+    /// Take the tree of items at ROOT in, in place
+    #[arg(long, help_heading = "Existing tree")]
+    adopt: bool,
+    /// Its items are Copies, whatever their BibTeX says: of the collection with this id, or `unknown`
+    #[arg(long, value_name = "ID", requires = "adopt", value_parser = origin, help_heading = "Existing tree")]
+    copy_of: Option<String>,
+    /// Override a rule: `missing` takes Originals in though a known collection cannot be opened
+    #[arg(long, value_name = "RULE", requires = "adopt", value_parser = one_of(&FORCE), help_heading = "Existing tree")]
+    force: Vec<Force>,
+}
+
+/// The rules that `--force` overrides here.
+const FORCE: [Choice<Force>; 1] =
+    [("missing", "Take Originals in though a known collection cannot be opened", Force::Missing)];
+
+/// The id of a collection; empty for an unknown one.
+fn origin(text: &str) -> Result<String, String> {
+    let is_digit = |it: u8| it.is_ascii_digit() || (b'a'..=b'f').contains(&it);
+    match text {
+        "unknown" => Ok(String::new()),
+        id if id.len() == 32 && id.bytes().all(is_digit) => Ok(id.to_owned()),
+        _ => Err("expected the `id` in the `urepo.toml` of a collection, or `unknown`".to_owned()),
+    }
 }
 
 /// Options about lost collections of the same host.
@@ -106,30 +151,64 @@ impl Init {
     pub(crate) fn run(&self, context: &Context) -> Done {
         // Without the dot of `init .`.
         let root: PathBuf = context.absolute(&self.root).components().collect();
-        let subsystem = self.subsystem.subsystem(&self.host, self.granularity)?;
-        let prefix = subsystem.prefix()?;
+        let host = self.host.as_deref();
+        let wanted =
+            host.map(|host| self.subsystem.subsystem(host, self.granularity)).transpose()?;
+        let prefix = wanted.as_ref().map(Subsystem::prefix).transpose()?;
+        let name = self.name.as_deref();
+        if self.adopt {
+            let (root, past, copies_of) = (&*root, &self.past, self.copy_of.as_deref());
+            let unseen = Force::Missing.rule(&self.force, UnseenRule::Accept);
+            let adoption = adopt::Adoption { root, name, wanted, past, copies_of, unseen };
+            return adoption.run(context);
+        }
         if context.global.dry_run {
-            self.past.check(context, &root, &subsystem)?;
-            context.printer.note(&format!(
-                "would create the collection `{}` for identifiers of `{prefix}`",
-                root.display()
-            ));
+            match &wanted {
+                Some(wanted) => self.past.check(context, &root, wanted)?,
+                None => check_place(&root)?,
+            }
+            let which =
+                prefix.map_or(NO_NAMES.to_owned(), |it| format!(" for identifiers of `{it}`"));
+            let root = root.display();
+            context.printer.note(&format!("would create the collection `{root}`{which}"));
             return Ok(());
         }
-        let collection = self.past.make(context, self.name.clone(), &root, subsystem)?;
+        let collection = match wanted {
+            Some(wanted) => self.past.make(context, name, &root, wanted)?,
+            None => make_without_names(context, name, &root)?,
+        };
         warn_of_strays(context, &collection)?;
         if context.printer.json {
-            return context.printer.record(&OneCollection {
-                prefix: Some(prefix.to_string()),
-                ..OneCollection::from(&collection)
-            });
+            let prefix = prefix.map(|it| it.to_string());
+            let record = OneCollection { prefix, ..OneCollection::from(&collection) };
+            return context.printer.record(&record);
         }
-        context.printer.note(&format!(
-            "created the collection `{}`; its identifiers begin with {prefix}/",
-            collection.path().display()
-        ));
+        tell_made(context, &collection);
         Ok(())
     }
+}
+
+/// Said of a collection without a subsystem.
+const NO_NAMES: &str = ", which issues no identifiers";
+
+/// Says that `collection` was made, and what its identifiers begin with.
+fn tell_made(context: &Context, collection: &Collection) {
+    let path = collection.path().display();
+    let subsystem = collection.settings().subsystems.first();
+    let prefix = subsystem.and_then(|it| it.prefix().ok());
+    let which =
+        prefix.map_or(NO_NAMES.to_owned(), |it| format!("; its identifiers begin with {it}/"));
+    context.printer.note(&format!("created the collection `{path}`{which}"));
+}
+
+/// Makes a collection at `root` that issues no identifiers, named like its directory unless `name` is given.
+fn make_without_names(
+    context: &Context,
+    name: Option<&str>,
+    root: &Path,
+) -> Result<Collection, Failure> {
+    let name = name.map_or_else(|| name_of(root), str::to_owned);
+    Ok(context.attended(init_without_names(root, &name, &context.watcher())?))
 }
 
 /// A person who makes a collection of a directory with files may think that these are archived.
@@ -163,11 +242,11 @@ impl PastArgs {
     pub(crate) fn make(
         &self,
         context: &Context,
-        name: Option<String>,
+        name: Option<&str>,
         root: &Path,
         subsystem: Subsystem,
     ) -> Result<Collection, Failure> {
-        let name = name.unwrap_or_else(|| name_of(root));
+        let name = name.map_or_else(|| name_of(root), str::to_owned);
         let mirrors = context.opened(&self.mirrors)?;
         let founder = context.founder(&mirrors);
         let (collection, notices) = init(root, &name, subsystem, &founder, &Watcher::default())?;

@@ -1,28 +1,22 @@
 //! One command a file: its arguments, whose comments are the help, and what it does.
 
-pub(crate) mod adopt;
 pub(crate) mod cat;
-pub(crate) mod config;
 pub(crate) mod copy;
 pub(crate) mod delete;
-pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod generate;
 mod given_up;
-pub(crate) mod id;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod links;
 pub(crate) mod list;
 pub(crate) mod log;
-pub(crate) mod manifest;
 pub(crate) mod meta;
 pub(crate) mod migrate;
 pub(crate) mod mint;
 pub(crate) mod new;
 pub(crate) mod open;
-pub(crate) mod path;
 pub(crate) mod promote;
 pub(crate) mod purge;
 pub(crate) mod recover;
@@ -38,7 +32,6 @@ pub(crate) mod serve;
 #[cfg(feature = "web")]
 mod server;
 pub(crate) mod show;
-pub(crate) mod stats;
 pub(crate) mod status;
 mod table;
 mod transfer;

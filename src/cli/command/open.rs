@@ -43,7 +43,7 @@ impl Open {
             if file.is_some() || sidecar.target.is_some() {
                 path.push(file_after(&item, &sidecar, file)?.as_path());
             }
-            open(context, &path, &item, "`urepo path` prints the path")
+            open(context, &path, &item, "`urepo show --path` prints the path")
         })
     }
 }

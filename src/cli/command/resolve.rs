@@ -1,5 +1,6 @@
 //! `urepo resolve`: resolve persistent URLs.
 
+mod explain;
 mod locale;
 mod pairs;
 mod report;
@@ -9,12 +10,14 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::str::FromStr;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use urepo::collection::Collection;
 use urepo::identity::{
     HostPort, Identifier, LanguagePreferences, ParseError, Pasted, PersistentUrl, RequiredStatus,
     encode_path,
 };
 use urepo::resolve::{Alert, Holders, ResolveError, Resolved, Unresolved, UrlKey, resolve};
 
+use super::open::item_and_file;
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -28,7 +31,7 @@ use crate::cli::report::for_each;
 /// Metadata in a format, such as `:(oai_dc)`, is printed itself.
 ///
 /// URL is an identifier or an IBIp, with or without `http://urlib.net/` before it, then modifiers, then the
-/// path of a file. The modifiers are applied from left to right: `!` leads to the last edition, `+` to the
+/// path of a file; or the end of an identifier in the collection at hand. The modifiers are applied from left to right: `!` leads to the last edition, `+` to the
 /// translation into the language you prefer, `+(pt-BR)` to that translation, `:` to the metadata,
 /// `:(oai_dc)`, `:(bibtex)`, `:(datacite)`, `:(abnt)` and `:(apa)` to the metadata in that format. Their
 /// order is that of the resolution standard: editions and translations, at most one each, then metadata, then
@@ -38,6 +41,11 @@ use crate::cli::report::for_each;
 /// Items, their editions and translations are searched in the collections named in the settings, in the one
 /// of -c or around the current directory, and in those of --with. The first collection with a current holding
 /// answers. Two Originals of an item are a warning, with --original an error (exit code 23).
+///
+/// With --explain, URL is an identifier in any spelling: an identifier, an IBIp, a link or path that contains one, a host
+/// and a time, or an address, its port and a time; in a collection also the end of an identifier. Its parts and its other
+/// spellings are printed, and nothing is looked for elsewhere. An IBIp cannot be computed from an identifier, or the other way
+/// round: it is stored with the item, and printed if the item is in the collection at hand.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -46,6 +54,8 @@ Examples:
   urepo resolve --cat example.org/archive/2026/11.21.02.13/data/table.csv
   urepo resolve 'example.org/archive/2026/11.21.02.13!:(oai_dc)'
   urepo resolve 'example.org/archive/2026/11.21.02.13:(abnt)'
+  urepo resolve --explain http://urlib.net/sid.inpe.br/mtc-m18@80/2009/02.16.17.46
+  urepo resolve --explain '150.163.34.243:800 2009-02-16T17:46Z'
   urepo resolve --pairs --address archive.example.org example.org/archive/2026/11.21.02.13")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct Resolve {
@@ -55,6 +65,9 @@ pub(crate) struct Resolve {
     /// Look into this collection as well, by path or name; may be repeated
     #[arg(long, value_name = "COLLECTION")]
     with: Vec<OsString>,
+    /// Explain identifiers in any spelling; `-` reads more from standard input, one a line
+    #[arg(long, conflicts_with_all = ["with", "original", "accept_language", "cat", "open", "null", "pairs", "all_pairs"])]
+    explain: bool,
     /// Answer with the Original only
     #[arg(long)]
     original: bool,
@@ -122,10 +135,18 @@ fn text() -> impl TypedValueParser<Value = String> {
 
 impl Resolve {
     pub(crate) fn run(&self, context: &Context) -> Done {
+        if self.explain {
+            return explain::run(context, &self.urls);
+        }
         let known = context.known(&self.with)?;
+        let own = context.collection().ok();
         let preferences = self.accept_language.clone().unwrap_or_else(locale::preferences);
         for_each(context, &self.urls, |text| {
-            let mut url = read(text)?;
+            let mut url = match (read(text), &own) {
+                // Within a collection, the end of an identifier is enough, as everywhere.
+                (Err(error), Some(own)) => of_end(context, own, text).ok_or(error)?,
+                (read, _) => read?,
+            };
             if self.original {
                 url.selection.status = RequiredStatus::Original;
             }
@@ -174,6 +195,17 @@ fn read(text: &str) -> Result<PersistentUrl, ParseError> {
         let page = text.split_once('#').and_then(|(page, _)| page.parse().ok());
         page.or_else(|| pasted(text)).ok_or(error)
     })
+}
+
+/// The persistent URL of an item in `own`, and of a file in it, by the end of its identifier. A text with a whole identifier
+/// is a persistent URL, or a wrong one.
+fn of_end(context: &Context, own: &Collection, text: &str) -> Option<PersistentUrl> {
+    if Pasted::read(text).is_ok() {
+        return None;
+    }
+    let (item, file) = item_and_file(context, own, text).ok()?;
+    let file = file.map_or_else(String::new, |it| format!("/{}", encode_path(it.as_bytes())));
+    format!("{}{file}", item.name()).parse().ok()
 }
 
 /// The persistent URL of a pasted text, such as the path of a file in a collection. What follows it could belong to it, as the rest

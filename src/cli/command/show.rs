@@ -1,4 +1,7 @@
-//! `urepo show`: everything about an item.
+//! `urepo show`: everything about an item, or one side of it.
+
+mod manifest;
+mod path;
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -12,6 +15,7 @@ use urepo::index::Query;
 use urepo::item::{Content, Entry, PayloadPath, State, position};
 use urepo::sidecar::{RELATION_KEYS, Seal, Sidecar};
 
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::{Context, put_back};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -25,19 +29,43 @@ use crate::cli::{Done, escape, human, remedy, shell};
 /// unambiguous.
 ///
 /// Relations of other items to ITEM come from the index, if there is one: `urepo find` builds it.
+///
+/// --path prints the directory of each item instead, or the file of ITEM/FILE; `urepo resolve ITEM` prints the file that the
+/// identifier opens. --as manifest prints the digests of the files as `sha256sum -c` checks them: in the `doc` of a single
+/// item, from the root of the collection for several.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo show example.org/archive/2026/11.21.02.13
   urepo show 11.21.02.13
-  urepo show --json 11.21.02.13")]
+  urepo show --json 11.21.02.13
+  cd \"$(urepo show --path 11.21.02.13)\"
+  urepo -c archive show --all --as manifest | (cd archive && sha256sum --quiet -c)")]
 pub(crate) struct Show {
     #[command(flatten)]
     selection: Selection,
     /// Show all files, however many
     #[arg(short = 'a', long)]
     all_files: bool,
+    /// Print where it is on the disk: the directory, or the file of ITEM/FILE
+    #[arg(long, conflicts_with_all = ["all_files", "format"])]
+    path: bool,
+    /// End each path with a NUL byte
+    #[arg(short = '0', long, requires = "path")]
+    null: bool,
+    /// Print it in this format instead
+    #[arg(long = "as", value_name = "FORMAT", conflicts_with = "all_files", value_parser = one_of(&FORMATS))]
+    format: Option<Format>,
 }
+
+/// What is printed of an item.
+#[derive(Clone, Copy, Debug)]
+enum Format {
+    Manifest,
+}
+
+const FORMATS: [Choice<Format>; 1] =
+    [("manifest", "Digests, for `sha256sum -c`", Format::Manifest)];
 
 /// Number of relations of other items shown unless all are asked for.
 const REFERRERS_SHOWN: usize = 20;
@@ -48,6 +76,13 @@ const FILES_SHOWN: usize = 20;
 impl Show {
     pub(crate) fn run(&self, context: &Context) -> Done {
         self.selection.check("show ITEM…")?;
+        match self.format {
+            Some(Format::Manifest) => return manifest::run(context, &self.selection),
+            None if self.path => {
+                return path::run(context, &self.selection, if self.null { b'\0' } else { b'\n' });
+            }
+            None => {}
+        }
         let collection = context.collection()?;
         let mut catalog = context.existing_catalog(&collection);
         // All items have no neighbours looked at: that takes as long as `whereis --all`.

@@ -1,7 +1,10 @@
 //! `urepo status`: compare all known collections.
 
 mod access;
+mod counts;
+mod machine;
 mod report;
+mod settings;
 mod tally;
 
 use std::ffi::OsString;
@@ -38,31 +41,65 @@ use tally::{Contradiction, Tally};
 /// 3 with faults or if a collection could not be read, and 23 if an item has two Originals. With --quiet only
 /// faults are printed.
 ///
-/// With --access it prints instead how often the items of the collection in use were fetched from `urepo serve`.
+/// --counts, --machine, --settings and --access show something else instead, each of the collection in use. The counts are
+/// of items, files and bytes, by state, prefix, year and ending of a file's name; "repeated" are items whose files equal,
+/// byte for byte, those of another item. They come from the index, a private cache that is built on first use. The order of
+/// precedence of the settings is: the command line, UREPO_* variables, the `urepo.toml` of the collection, the file of the
+/// user, the file of the machine.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo status
   urepo status --prefix example.org/archive
-  urepo status --access
+  urepo status --counts
+  urepo status --settings
   urepo -q status || echo 'the Copies need a look'")]
 pub(crate) struct Status {
     /// Compare with this collection as well, by path or name; may be repeated
-    #[arg(long, value_name = "COLLECTION")]
+    #[arg(long, value_name = "COLLECTION", conflicts_with = "View")]
     with: Vec<OsString>,
     /// Only identifiers of this prefix: subdomain/word[.port]
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["machine", "settings"])]
     prefix: Option<Prefix>,
+    #[command(flatten)]
+    view: View,
     #[cfg(feature = "serve")]
     #[command(flatten)]
     access: access::Access,
 }
 
+/// What is shown of the collection in use instead.
+#[derive(Debug, clap::Args)]
+#[group(multiple = false)]
+struct View {
+    /// Count items, files and bytes by state, prefix, year and format
+    #[arg(long)]
+    counts: bool,
+    /// Show the identifier distributors, the clock and temporary files
+    #[arg(long)]
+    machine: bool,
+    /// Show each setting and where it comes from
+    #[arg(long)]
+    settings: bool,
+}
+
 impl Status {
+    /// Whether it shows something instead of judging the collections.
+    pub(crate) fn is_answer(&self) -> bool {
+        let View { counts, machine, settings } = self.view;
+        counts || machine || settings
+    }
+
     pub(crate) fn run(&self, context: &Context) -> Done {
         #[cfg(feature = "serve")]
         if self.access.is_requested() {
             return self.access.run(context);
+        }
+        match self.view {
+            View { counts: true, .. } => return counts::run(context, self.prefix.as_ref()),
+            View { machine: true, .. } => return machine::run(context),
+            View { settings: true, .. } => return settings::run(context),
+            View { .. } => {}
         }
         let known = context.known(&self.with)?;
         let mut tally = Tally::new(&known);

@@ -206,7 +206,7 @@ impl Explain for CollectionError {
             Self::Inside { .. } => Failure::of(Exit::Conflict, self)
                 .hint("name a place outside of it: in a collection all is an item or urepo's own"),
             Self::Settings { path, .. } => Failure::of(Exit::Failure, self).hint(format!(
-                "correct `{}`; `urepo config` shows the settings",
+                "correct `{}`; `urepo status --settings` shows the settings",
                 shell::word(path)
             )),
             Self::NoSubsystem { path, .. } => Failure::of(Exit::Failure, self).hint(format!(

@@ -47,7 +47,7 @@ impl Explain for RemovalError {
                 failure.hint(hints.into_iter().flatten().collect::<Vec<_>>().join("; "))
             }
             Self::Needed { name, .. } => Failure::of(Exit::Conflict, self).hint(format!(
-                "move `doc` from `.urepo/trash` back to where `urepo path {name}` says, and verify it"
+                "move `doc` from `.urepo/trash` back to where `urepo show --path {name}` says, and verify it"
             )),
             Self::Beside { name } => Failure::of(Exit::Damage, self)
                 .hint(format!("`urepo delete {name}` moves them to the trash; then repeat")),

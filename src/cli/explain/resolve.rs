@@ -33,7 +33,7 @@ impl Explain for Unresolved<CollectionError> {
         match self {
             Self::Items(error) => error.explain(),
             Self::NotFound(_) => Failure::of(Exit::NoItem, self)
-                .hint("`urepo config` shows the known collections; `--with COLLECTION` adds one"),
+                .hint("`urepo status --settings` shows the known collections; `--with COLLECTION` adds one"),
             Self::Deleted { name, .. } => Failure::of(Exit::Deleted, self)
                 .hint(format!("`urepo whereis {name}` shows what is left of it")),
             Self::Elsewhere { .. } => Failure::of(Exit::NoItem, self)

@@ -201,6 +201,8 @@ pub(crate) struct Gap {
 #[serde(tag = "type", rename = "identifier")]
 pub(crate) struct Spelled {
     pub(crate) text: String,
+    /// Whether the whole text is an identifier or an IBIp, and nothing else.
+    pub(crate) exact: bool,
     #[serde(flatten)]
     pub(crate) fields: BTreeMap<&'static str, String>,
 }

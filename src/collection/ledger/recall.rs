@@ -97,7 +97,7 @@ impl Collection {
     pub(in crate::collection) fn has_adopted(&self) -> Result<bool, PathError> {
         let Some(dir) = self.ledger()? else { return Ok(true) };
         // No text in a line looks like that: in texts, quotes are escaped.
-        let signs = [r#""command":"urepo adopt"#, r#""event":"registration""#];
+        let signs = [r#""command":"urepo init"#, r#""event":"registration""#];
         let signs = signs.map(memchr::memmem::Finder::new);
         let mut found = false;
         chain::visit_from(&dir, chain::Position::default(), |line| {

@@ -94,7 +94,7 @@ fn archive() -> Program {
 
 fn adopted() -> Program {
     let world = archive();
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     // Its reference does not name its translation.
     world.run(&format!("-c col relate {TRANSLATION} --translation-of {PAPER}")).succeeded();
     world
@@ -116,7 +116,7 @@ fn nothing_ran(world: &Program) {
 fn it_is_adopted_as_it_is() {
     let world = archive();
     let before = tree(&world.path("col"));
-    let ran = world.run("adopt col");
+    let ran = world.run("init col --adopt");
     assert_eq!(ran.succeeded().lines().count(), ITEMS.len(), "{}", ran.stderr);
     let after = tree(&world.path("col"));
     assert!(before.iter().all(|line| after.contains(line)));
@@ -138,7 +138,7 @@ fn it_is_adopted_as_it_is() {
 fn every_label_leads_to_its_item() {
     let world = adopted();
     for (label, item) in LABELS {
-        for command in ["path", "resolve"] {
+        for command in ["show --path", "resolve"] {
             let found = world.run(&format!("-c col {command} {label}"));
             let directory = format!("[WORLD]/col/{item}");
             assert!(found.succeeded().starts_with(&directory), "{label}: {}", found.stdout);
@@ -149,7 +149,7 @@ fn every_label_leads_to_its_item() {
     // A label of another date is in the index only.
     std::fs::remove_dir_all(world.path(".cache")).unwrap();
     for (label, item) in LABELS {
-        let found = world.run(&format!("-c col path {label}"));
+        let found = world.run(&format!("-c col show --path {label}"));
         if found.code == 0 {
             assert_eq!(found.line(), format!("[WORLD]/col/{item}"));
         } else {
@@ -185,7 +185,7 @@ fn it_is_copied_and_migrated_to_another_file_system() {
         world.run(&format!("-c {root} recover --index")).succeeded();
         world.run(&format!("-c {root} links --all")).succeeded();
         for (label, item) in LABELS {
-            let found = world.run(&format!("-c {root} path {label}"));
+            let found = world.run(&format!("-c {root} show --path {label}"));
             assert!(found.succeeded().trim().ends_with(item), "{label}: {}", found.stdout);
         }
     }

@@ -23,7 +23,7 @@ fn tree() -> World {
 #[test]
 fn links_and_spellings_survive_copies_and_migrations() {
     let world = tree();
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     world.run("verify col").succeeded();
     world.run("init copies --host copies.example.org").succeeded();
     world.run("init home --host home.example.org").succeeded();
@@ -40,7 +40,7 @@ fn links_and_spellings_survive_copies_and_migrations() {
 #[test]
 fn spellings_that_are_there_already_are_kept() {
     let world = tree();
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     let lower = CLASS.to_lowercase();
     for (root, spellings, place) in
         [("one", &[&*lower][..], &*lower), ("both", &[&*lower, CLASS][..], CLASS)]
@@ -62,7 +62,7 @@ fn what_leads_out_of_the_root_or_to_no_item_is_kept() {
         let world = tree();
         let link = world.path(format!("col/{THESIS}/doc/out"));
         symlink(target, &link).unwrap();
-        let ran = world.run("adopt col");
+        let ran = world.run("init col --adopt");
         assert_eq!(ran.code, 0, "{target}: {}", ran.stderr);
         assert!(
             ran.stderr.contains("links that lead out of it, kept as they are: 1"),
@@ -100,7 +100,7 @@ fn every_link_that_leaves_an_item_is_told() {
     let long = format!("{up}/{CLASS}/doc/{}", "x".repeat(300));
     world.write(&format!("{doc}/g.md"), format!("<{long}>"));
     world.write(&format!("{doc}/f.txt"), format!("{up}/{gone}/doc/is/no/link"));
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     let ran = world.run(&format!("-c col links {THESIS}"));
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     let told = ran

@@ -125,7 +125,7 @@ fn a_stop_leaves_nothing_half_done_and_a_rerun_goes_on() {
     let (agent, clock) = (agent(), TestClock::at("2026-11-21T02:13:00Z"));
     let adopter = Adopter {
         mode: Mode::Act { collection: &collection, agent: &agent, wait: PATIENCE },
-        state: None,
+        copies_of: None,
         peers: Peers::default(),
         jobs: 1,
         clock: &clock,

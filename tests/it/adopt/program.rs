@@ -1,4 +1,4 @@
-//! `urepo adopt` from outside.
+//! `urepo init --adopt` from outside.
 
 use serde_json::Value;
 
@@ -19,9 +19,9 @@ fn records(ran: &Ran) -> Vec<Value> {
 fn a_dry_run_tells_the_lines_of_the_run_and_writes_nothing() {
     let world = program();
     let before = everything(&world.path("col"));
-    let planned = world.run("adopt --dry-run col");
+    let planned = world.run("init --dry-run col --adopt");
     assert_eq!(everything(&world.path("col")), before);
-    let done = world.run("adopt col");
+    let done = world.run("init col --adopt");
     assert_eq!(planned.succeeded(), done.succeeded());
     let expected = format!(
         "{REPORT}  Original, 3 files, 231 B, doc/@reference.bib\n\
@@ -31,7 +31,7 @@ fn a_dry_run_tells_the_lines_of_the_run_and_writes_nothing() {
          {PAPER_METADATA}  Original, 1 file, 10 B\n"
     );
     assert_eq!(done.stdout, expected);
-    assert!(planned.stderr.starts_with("would make the collection `[WORLD]/col`\n"));
+    assert!(planned.stderr.starts_with("would create the collection `[WORLD]/col`\n"));
     assert!(
         planned.stderr.ends_with("would take in 5 items, 7 files, 293 KiB; 1 stray left alone\n")
     );
@@ -44,13 +44,13 @@ fn a_dry_run_tells_the_lines_of_the_run_and_writes_nothing() {
 #[test]
 fn a_rerun_changes_nothing_and_says_so() {
     let world = program();
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     let before = everything(&world.path("col"));
-    let ran = world.run("adopt col");
+    let ran = world.run("init col --adopt");
     assert_eq!(ran.succeeded(), "");
     assert!(ran.stderr.ends_with("nothing to take in; 5 there already; 1 stray left alone\n"));
     assert_eq!(everything(&world.path("col")), before);
-    let quiet = world.run("adopt -q col");
+    let quiet = world.run("init -q col --adopt");
     assert_eq!((quiet.code, quiet.stdout.as_str(), quiet.stderr.as_str()), (0, "", ""));
 }
 
@@ -59,13 +59,13 @@ fn what_an_interrupted_run_left_is_taken_in_by_the_next() {
     let world = program();
     let item = world.path("col").join(PAPER);
     std::fs::rename(&item, world.path("later")).unwrap();
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     std::fs::rename(world.path("later"), &item).unwrap();
     let ran = world.run("verify col");
     assert_eq!(ran.code, 20, "{}", ran.stderr);
-    let hint = "hint: `urepo adopt ROOT` finishes an adoption that was interrupted";
+    let hint = "hint: `urepo init ROOT --adopt` finishes an adoption that was interrupted";
     assert!(ran.stderr.contains(hint), "{}", ran.stderr);
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     world.run("verify col").succeeded();
 }
 
@@ -75,7 +75,7 @@ fn runs_at_once_make_one_collection() {
     for host in [&["--host", "archive.example.org"][..], &[]] {
         let world = program();
         let start = |_| {
-            let mut command = world.command(["adopt", "col"].iter().chain(host));
+            let mut command = world.command(["init", "col", "--adopt"].iter().chain(host));
             command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
             command.spawn().unwrap()
         };
@@ -91,7 +91,7 @@ fn runs_at_once_make_one_collection() {
                 );
             }
         }
-        world.run("adopt col").succeeded();
+        world.run("init col --adopt").succeeded();
     }
 }
 
@@ -100,7 +100,7 @@ fn an_empty_directory_is_a_warning_and_no_item() {
     let world = program();
     let empty = format!("{PAPER}.59");
     std::fs::create_dir(world.path("col").join(&empty)).unwrap();
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     let verified = world.run("verify col");
     assert_eq!(verified.code, 0, "{}", verified.stderr);
     assert!(verified.stdout.contains("U301"), "{}", verified.stdout);
@@ -115,8 +115,8 @@ fn an_empty_directory_is_a_warning_and_no_item() {
         "list --json",
         "list --state Original",
         "show --all",
-        "path --all",
-        "manifest --root --all",
+        "show --path --all",
+        "show --as manifest --all",
         "meta export --all",
         "links --all",
         "export --all --to out",
@@ -145,7 +145,7 @@ fn an_empty_directory_is_a_warning_and_no_item() {
 #[test]
 fn what_was_taken_in_verifies_and_is_found() {
     let world = program();
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     assert_eq!(world.run("-c col verify").code, 0);
     let listed = world.run("-c col list");
     for name in [REPORT, UPPER, UNDERSCORE, PAPER, PAPER_METADATA] {
@@ -154,7 +154,7 @@ fn what_was_taken_in_verifies_and_is_found() {
         assert!(shown.succeeded().contains(" Original\n"), "{}", shown.stdout);
         world.run(&format!("-c col whereis {name}")).succeeded();
         assert_eq!(world.run(&format!("-c col verify {name}")).code, 0, "{name}");
-        let id = world.run(&format!("id {name}"));
+        let id = world.run(&format!("resolve --explain {name}"));
         assert!(id.succeeded().contains(name), "{}", id.stdout);
     }
     // In any case, by the opaque twin, and by the label from before 2009.
@@ -163,7 +163,7 @@ fn what_was_taken_in_verifies_and_is_found() {
         ("8jmkd3mgp8w/34pgrbs", PAPER),
         ("83LX3pFwXQZeBBx/65ij", REPORT),
     ] {
-        let path = world.run(&format!("-c col path {text}"));
+        let path = world.run(&format!("-c col show --path {text}"));
         assert_eq!(path.line(), format!("[WORLD]/col/{name}"), "{text}");
     }
 }
@@ -172,7 +172,7 @@ fn what_was_taken_in_verifies_and_is_found() {
 fn records_say_what_was_found() {
     let world = program();
     world.write("col/example.org/hand/2024/01.02.03.04/a", "not in doc");
-    let ran = world.run("adopt --json col");
+    let ran = world.run("init --json col --adopt");
     assert_eq!(ran.code, 3);
     let records = records(&ran);
     let paper = records.iter().find(|record| record["id"] == PAPER).unwrap();
@@ -197,7 +197,7 @@ fn records_say_what_was_found() {
         assert_eq!(summary["counts"][what], count, "{what}");
     }
     assert_eq!(summary["exit_code"], 3);
-    assert_eq!(world.run("adopt -n col").code, 3);
+    assert_eq!(world.run("init -n col --adopt").code, 3);
 }
 
 /// A subsystem whose names are in the tree already goes on after the newest of them.
@@ -205,14 +205,14 @@ fn records_say_what_was_found() {
 fn with_a_host_new_names_follow_those_that_are_there() {
     let world = program();
     world.write("a.txt", "alpha");
-    world.run("adopt col --host mtc-m18.sid.inpe.br").succeeded();
+    world.run("init col --adopt --host mtc-m18.sid.inpe.br").succeeded();
     let name = world.run("-c col new a.txt").line();
     assert!(name.starts_with("sid.inpe.br/mtc-m18/20"), "{name}");
     // The same again is fine, another one is not.
-    world.run("adopt col --host mtc-m18.sid.inpe.br").succeeded();
-    assert_eq!(world.run("adopt col --host other.example.org").code, 23);
+    world.run("init col --adopt --host mtc-m18.sid.inpe.br").succeeded();
+    assert_eq!(world.run("init col --adopt --host other.example.org").code, 23);
     let world = program();
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     world.write("a.txt", "alpha");
     assert_ne!(world.run("-c col new a.txt").code, 0, "it gives no names");
 }
@@ -220,20 +220,20 @@ fn with_a_host_new_names_follow_those_that_are_there() {
 #[test]
 fn what_is_hidden_is_made_again() {
     let world = program();
-    world.run("adopt col --host mtc-m18.sid.inpe.br").succeeded();
+    world.run("init col --adopt --host mtc-m18.sid.inpe.br").succeeded();
     std::fs::remove_dir_all(world.path("col/.urepo")).unwrap();
     forget_head(&world.path("col"));
     assert_eq!(world.run("-c col list").code, 0);
-    world.run("adopt -n col").succeeded();
+    world.run("init -n col --adopt").succeeded();
     assert!(!world.path("col/.urepo").exists());
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     assert_eq!(world.run("-c col verify").code, 0);
 }
 
 #[test]
 fn copies_are_said_to_be_copies() {
     let world = program();
-    world.run("adopt col --state copy --name mirror").succeeded();
+    world.run("init col --adopt --copy-of unknown --name mirror").succeeded();
     assert_eq!(world.run("-c col list --state Copy").succeeded().lines().count(), 5);
     let settings = std::fs::read_to_string(world.path("col/urepo.toml")).unwrap();
     assert!(settings.contains("name = \"mirror\""), "{settings}");
@@ -247,7 +247,7 @@ fn few_descriptors_are_enough_for_many_items() {
         world.write(&format!("col/{name}/doc/a"), "a");
         world.write(&format!("col/{name}/doc/b/c"), "c");
     }
-    let ran = world.run_with_descriptors(40, "adopt -j 4 col");
+    let ran = world.run_with_descriptors(40, "init -j 4 col --adopt");
     assert_eq!(ran.succeeded().lines().count(), 400, "{}", ran.stderr);
     assert_eq!(world.run("-c col verify").code, 0);
 }
@@ -257,7 +257,7 @@ fn few_descriptors_are_enough_for_many_items() {
 fn no_item_becomes_an_original_that_another_collection_has() {
     let world = program();
     urlib(&world.path("mirror"));
-    world.run("adopt mirror --state copy").succeeded();
+    world.run("init mirror --adopt --copy-of unknown").succeeded();
     let know = |roots: &[&str]| {
         let lines =
             roots.iter().map(|root| format!("{root} = \"{}\"\n", world.path(root).display()));
@@ -265,21 +265,21 @@ fn no_item_becomes_an_original_that_another_collection_has() {
         world.write(".config/urepo/config.toml", text);
     };
     know(&["mirror"]);
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     urlib(&world.path("again"));
     know(&["col"]);
-    for line in ["adopt again -n", "adopt again"] {
+    for line in ["init again --adopt -n", "init again --adopt"] {
         let ran = world.run(line);
         let refusal = format!("`[WORLD]/col` holds the Original of `{PAPER}`");
         assert!(ran.code == 3 && ran.stderr.contains(&refusal), "{}: {}", ran.code, ran.stderr);
     }
-    world.run("adopt again --state copy").succeeded();
+    world.run("init again --adopt --copy-of unknown").succeeded();
     // A disk that is not there may have them.
     know(&["gone"]);
     urlib(&world.path("third"));
-    let ran = world.run("adopt third");
+    let ran = world.run("init third --adopt");
     assert!(ran.stderr.contains("the collection `gone` may have"), "{}", ran.stderr);
-    world.run("adopt third --force missing").succeeded();
+    world.run("init third --adopt --force missing").succeeded();
 }
 
 /// Where nothing was adopted, a person has made it, and a list shows it.
@@ -291,7 +291,7 @@ fn what_is_left_alone_is_in_no_list() {
     for directory in &empty {
         std::fs::create_dir_all(world.path("col").join(directory)).unwrap();
     }
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     let list = world.run("-c col list");
     let listed: Vec<_> = list.succeeded().lines().collect();
     assert!(listed.contains(&PAPER) && listed.len() == 5, "{listed:?}");

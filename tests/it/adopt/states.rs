@@ -4,11 +4,13 @@ use super::*;
 
 #[test]
 fn the_state_is_as_said_or_as_the_tree_says() {
+    let archive = "60cb3f0d5a1e4c8897b2f6a1d0e93c47";
     for (said, told, expected) in [
         (None, None, State::Original),
         (None, Some("Copy"), State::Copy),
-        (Some(State::Copy), None, State::Copy),
-        (Some(State::Original), Some("copy"), State::Original),
+        (Some(""), None, State::Copy),
+        (Some(archive), None, State::Copy),
+        (Some(archive), Some("original"), State::Copy),
     ] {
         let world = World::new();
         world.write(&format!("{REPORT}/doc/a"), "a");
@@ -16,8 +18,12 @@ fn the_state_is_as_said_or_as_the_tree_says() {
             let bib = format!("@misc{{k, original-or-copy = {{{told}}}}}");
             world.write(&format!("{REPORT}/doc/@reference.bib"), bib);
         }
-        adopt(&world.collection(&Watcher::default()), said, 1);
-        assert_eq!(world.sidecar(REPORT).state, expected, "{said:?} {told:?}");
+        let collection = world.collection(&Watcher::default());
+        adopt(&collection, said, 1);
+        let sidecar = world.sidecar(REPORT);
+        assert_eq!(sidecar.state, expected, "{said:?} {told:?}");
+        let own = if expected == State::Original { collection.id() } else { "" };
+        assert_eq!(sidecar.custody.holder(), said.unwrap_or(own), "{said:?} {told:?}");
     }
 }
 

@@ -78,7 +78,7 @@ fn in_bash_zsh_and_fish() {
         };
         assert_eq!(ask("urepo ver"), ["verify"], "{shell}");
         assert_eq!(ask("urepo -c main show exam"), names, "{shell}");
-        assert_eq!(ask(&format!("urepo -c archive path {year}/")), names, "{shell}");
+        assert_eq!(ask(&format!("urepo -c archive show --path {year}/")), names, "{shell}");
         assert_eq!(ask(&format!("urepo show -c archive {}", leaves[1])), leaves[1..], "{shell}");
         assert_eq!(ask(&format!("urepo -c main meta get {}", &leaves[0][..5])), leaves, "{shell}");
         assert!(ask("urepo -c ma").contains(&"main".to_owned()), "{shell}");

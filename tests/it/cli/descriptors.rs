@@ -58,7 +58,7 @@ fn few_are_enough_for_many_prefixes_and_years() {
         assert_eq!(run("-q list --long"), 120);
     }
     run("-q verify");
-    run("-q stats");
+    run("-q status --counts");
     run("-q recover --index");
 }
 

@@ -28,12 +28,12 @@ fn of_every_command() {
         "recover".to_owned(),
         "list".to_owned(),
         format!("show {item}"),
-        format!("path {item}"),
+        format!("show --path {item}"),
         format!("cat {item}"),
-        format!("manifest {item}"),
+        format!("show --as manifest {item}"),
         format!("relate {item} --next-edition example.org/archive/2020/01.01.00.00"),
-        format!("id {name}"),
-        "config".to_owned(),
+        format!("resolve --explain {name}"),
+        "status --settings".to_owned(),
         "verify".to_owned(),
         "status".to_owned(),
         format!("whereis {item}"),
@@ -53,7 +53,7 @@ fn of_every_command() {
 #[test]
 fn of_commands_that_look_at_memories() {
     let (world, _) = world_with_item();
-    for line in ["mint", "mint --count 100", "doctor"] {
+    for line in ["mint", "mint --count 100", "status --machine"] {
         changes_nothing(&world, &format!("-c archive {line}"), 0);
     }
     let world = World::with_collection();

@@ -33,25 +33,25 @@ fn nothing(_: &World, _: &str) {}
 
 #[test]
 fn success_is_0() {
-    for line in ["list", "show ITEM", "path ITEM", "mint", "doctor", "recover"] {
+    for line in ["list", "show ITEM", "show --path ITEM", "mint", "status --machine", "recover"] {
         ends(0, nothing, &format!("-c archive {line}"));
     }
     ends(0, nothing, "-c archive new a.txt");
     ends(0, nothing, "-c archive verify");
     ends(0, nothing, "-c archive repair");
     ends(0, nothing, "-c archive repair ITEM");
-    ends(0, nothing, "-c archive config");
+    ends(0, nothing, "-c archive status --settings");
     ends(0, nothing, "-c archive status");
     ends(0, nothing, "whereis ITEM --with archive");
-    ends(0, nothing, "id 8JMKD3MGP8W/34PGRBS");
+    ends(0, nothing, "resolve --explain 8JMKD3MGP8W/34PGRBS");
 }
 
 #[test]
 fn failure_is_1() {
     ends(1, nothing, "-c archive new missing.txt");
     ends(1, nothing, "-c archive new a.txt --target b.txt");
-    ends(1, nothing, "id nonsense");
-    ends(1, nothing, "id --check 8JMKD3MGP8W");
+    ends(1, nothing, "resolve --explain nonsense");
+    ends(1, nothing, "resolve --explain 8JMKD3MGP8W");
     ends(1, nothing, "-c archive mint --subsystem maps");
     ends(1, |world, _| drop(world.write("archive/urepo.toml", "?")), "-c archive list");
 }
@@ -99,7 +99,7 @@ fn locked_is_11() {
         assert_eq!(world.run(&format!("-c archive {line} --lock-wait 0")).code, 11, "{line}");
     }
     // Reading waits for nobody.
-    for line in ["list", "verify", "doctor"] {
+    for line in ["list", "verify", "status --machine"] {
         assert_eq!(world.run(&format!("-c archive {line} --lock-wait 0")).code, 0, "{line}");
     }
 }
@@ -175,7 +175,7 @@ fn damage_is_20() {
     };
     ends(20, damage, "-c archive verify");
     ends(20, damage_sidecar, "-c archive show ITEM");
-    ends(20, damage_sidecar, "-c archive manifest ITEM");
+    ends(20, damage_sidecar, "-c archive show --as manifest ITEM");
     let remove = |world: &World, name: &str| {
         std::fs::remove_file(world.path(format!("archive/{name}/item.toml"))).unwrap();
     };
@@ -202,7 +202,7 @@ fn damage_is_20() {
 #[test]
 fn no_item_is_21() {
     ends(21, nothing, "-c archive show example.org/archive/2009/02.16.17.46");
-    ends(21, nothing, "-c archive path 8JMKD3MGP8W/34PGRBS");
+    ends(21, nothing, "-c archive show --path 8JMKD3MGP8W/34PGRBS");
     ends(21, nothing, "-c archive show example.org/maps/2009/02.16.17.46");
     ends(21, nothing, "-c archive cat ITEM b.txt");
     ends(21, nothing, "-c archive whereis example.org/maps/2009/02.16.17.46");
@@ -216,8 +216,8 @@ fn deleted_is_22() {
         world.write(&path, text.replace("\"Original\"", "\"Deleted\""));
     };
     ends(22, delete, "-c archive cat ITEM");
-    ends(22, delete, "-c archive path --target ITEM");
-    ends(22, delete, "-c archive path --doc ITEM");
+    ends(22, delete, "-c archive resolve ITEM");
+    ends(22, delete, "-c archive show --path ITEM/letter.txt");
     let remove = |world: &World, name: &str| {
         world.run(&format!("-c archive delete --force last {name}")).succeeded();
     };

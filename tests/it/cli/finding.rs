@@ -28,23 +28,30 @@ fn by_every_spelling() {
         format!("archive/{name}/doc/a.txt"),
         world.path(format!("archive/{name}/doc")).display().to_string(),
     ] {
-        let ran = world.run_args(["-c", "archive", "path", &text]);
+        let ran = world.run_args(["-c", "archive", "show", "--path", &text]);
+        // A path to a file of an item, or to its files, is printed as that.
+        let below =
+            text.split_once("/doc").map_or(String::new(), |(_, file)| format!("/doc{file}"));
+        let expected = format!("{expected}{below}");
         assert_eq!((ran.code, ran.stdout.trim()), (0, expected.as_str()), "{text}: {}", ran.stderr);
-        let ran = world.run_args(["-c", "archive", "id", &text]);
+        let ran = world.run_args(["-c", "archive", "resolve", "--explain", &text]);
         let said = ran.succeeded().to_lowercase();
         assert!(said.contains(&format!("repository   {name}\n")), "{text}");
     }
-    let ran = world.run(&format!("-c archive id {ibip}"));
+    let ran = world.run(&format!("-c archive resolve --explain {ibip}"));
     assert!(ran.succeeded().contains(name), "{}", ran.stdout);
-    let ran = world.run(&format!("-c archive id {name}"));
+    let ran = world.run(&format!("-c archive resolve --explain {name}"));
     assert!(ran.succeeded().contains(ibip), "{}", ran.stdout);
     let verbs = "?ibiurl.verblist=GetLastEdition+GetMetadata(oai_dc)";
-    let ran = world.run_args(["id", &format!("see http://urlib.net/{ibip}{verbs}.")]);
+    let ran =
+        world.run_args(["resolve", "--explain", &format!("see http://urlib.net/{ibip}{verbs}.")]);
     assert!(ran.succeeded().contains("\nverbs        GetLastEdition GetMetadata(oai_dc)\n"));
     let persistent = format!("\npersistent   http://urlib.net/{ibip}!:(oai_dc)\n");
     assert!(ran.succeeded().contains(&persistent), "{}", ran.stdout);
-    assert_eq!(world.run(&format!("id --check {name} {ibip}")).code, 0);
-    assert_eq!(world.run(&format!("id --check {name} {leaf}")).code, 1);
+    let told =
+        records(&world.run(&format!("resolve --explain --json {name} {ibip} archive/{name}")));
+    let exact: Vec<_> = told.iter().map(|it| it["exact"].as_bool()).collect();
+    assert_eq!(exact, [Some(true), Some(true), Some(false), None]);
 }
 
 #[test]
@@ -68,7 +75,7 @@ fn where_the_directories_are_in_another_case() {
     let found = world.path("archive/Example.ORG");
     std::fs::rename(world.path("archive/example.org"), found).unwrap();
     let expected = format!("[WORLD]/archive/{}\n", name.replace("example.org", "Example.ORG"));
-    assert_eq!(world.run(&format!("-c archive path {name}")).succeeded(), expected);
+    assert_eq!(world.run(&format!("-c archive show --path {name}")).succeeded(), expected);
     assert_eq!(world.run(&format!("-c archive show {name}")).code, 0);
 }
 
@@ -83,23 +90,23 @@ fn by_a_label_of_another_date_as_the_index_knows_it() {
         sidecar.ibip = Some(label.parse().unwrap());
         sidecar.metadata.add("identifier", "6RPa7umaZ/UaJFT").unwrap();
     });
-    let ran = world.run(&format!("-c archive path {label}"));
+    let ran = world.run(&format!("-c archive show --path {label}"));
     assert_eq!(ran.code, 21, "{}", ran.stderr);
     let hint = format!("`urepo -c archive find --identifier {label}` asks the index");
     assert!(ran.stderr.contains(&hint), "{}", ran.stderr);
     let found = world.run(&format!("-c archive -q find --identifier {label}")).line();
     assert_eq!(found, format!("{name}\ta.txt"));
     for text in [label, "8jmkd3mgp8w/34cp87h", "6RPa7umaZ/UaJFT"] {
-        let ran = world.run(&format!("-c archive path {text}"));
+        let ran = world.run(&format!("-c archive show --path {text}"));
         assert!(ran.succeeded().trim().ends_with(&name), "{}", ran.stdout);
     }
-    let told = records(&world.run(&format!("-c archive id --json {name}")));
+    let told = records(&world.run(&format!("-c archive resolve --explain --json {name}")));
     assert_eq!(told[0]["ibip"], label);
     assert_eq!(told[0]["aliases"], "6RPa7umaZ/UaJFT");
     assert!(told[0]["ibip_suffix"].as_str().unwrap() != "34CP87H");
     // What the index says is compared with the sidecar.
     crate::support::change_item(&world.path("archive"), &name, |sidecar| sidecar.ibip = None);
-    assert_eq!(world.run(&format!("-c archive path {label}")).code, 21);
+    assert_eq!(world.run(&format!("-c archive show --path {label}")).code, 21);
 }
 
 #[test]
@@ -108,18 +115,18 @@ fn many_texts_are_explained_from_standard_input() {
     let texts = "sid.inpe.br/mtc-m19/2013/09.04.12.27.57\n\nnothing here\n8JMKD3MGP7W/3EPGUE5\n\
                  mariana_c/x_y/2009/02.16.17.46\n";
     world.write("texts", texts);
-    let ran = world.finish(world.shell("exec \"$0\" id --json - < texts"));
+    let ran = world.finish(world.shell("exec \"$0\" resolve --explain --json - < texts"));
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     let told = records(&ran);
     let texts: Vec<_> = told.iter().filter(|it| it["type"] == "identifier").collect();
     assert_eq!(texts.len(), 3, "{told:?}");
     assert_eq!(texts[0]["ibip_suffix"], "3EPGUE5");
     let long = "example.org/a/2020/01.01.00.00.00.1234567890123";
-    let ran = world.run(&format!("id --json {long}"));
+    let ran = world.run(&format!("resolve --explain --json {long}"));
     assert_eq!(records(&ran)[0]["date"], "2020-01-01T00:00:00.1234567890123Z");
     assert!(texts[2]["odd"].as_str().unwrap().contains("underscore"), "{told:?}");
     let both = "rep sid.inpe.br/mtc-m19/2013/09.04.12.27.57 ibip 8JMKD3MGP7W/3EPGUE5";
-    let told = records(&world.run_args(["id", "--json", both]));
+    let told = records(&world.run_args(["resolve", "--explain", "--json", both]));
     assert_eq!(told[0]["repository"], "sid.inpe.br/mtc-m19/2013/09.04.12.27.57");
     assert_eq!(told[0]["ibip"], "8JMKD3MGP7W/3EPGUE5");
 }

@@ -70,7 +70,7 @@ fn of_items_that_are_there() {
     for field in ["created", "timestamp"] {
         assert!(show[0][field].as_str().unwrap().ends_with('Z'), "{}", show[0]);
     }
-    let path = records(&world.run(&format!("-c archive path --json {name}")));
+    let path = records(&world.run(&format!("-c archive show --path --json {name}")));
     has(&path[0], "item", ITEM);
 }
 
@@ -88,8 +88,12 @@ fn of_the_rest() {
         "collection",
         &["collection_id", "collection", "path"],
     );
-    has(&one("-c archive doctor --json"), "doctor", &["clock", "machine", "distributors"]);
-    has(&one("-c archive config --json"), "config", &["settings", "files"]);
+    has(
+        &one("-c archive status --machine --json"),
+        "doctor",
+        &["clock", "machine", "distributors"],
+    );
+    has(&one("-c archive status --settings --json"), "config", &["settings", "files"]);
     has(&one("-c archive recover --json"), "summary", &["counts", "messages", "exit_code"]);
     let minted = records(&world.run("-c archive mint --json"));
     has(&minted[0], "item", ITEM);
@@ -97,7 +101,7 @@ fn of_the_rest() {
     let planned = records(&world.run("-c archive new -n a.txt --json"));
     has(&planned[0], "item", &["dry_run", "source", "files", "bytes"]);
     has(&planned[1], "summary", &["counts", "dry_run"]);
-    let id = one(&format!("-c archive id --json {name}"));
+    let id = one(&format!("-c archive resolve --explain --json {name}"));
     has(&id, "identifier", &["repository", "host", "port", "date", "url", "path"]);
     let verified = records(&world.run("-c archive verify --json"));
     has(verified.last().unwrap(), "summary", &["exit_code"]);
@@ -126,9 +130,7 @@ fn of_failures_on_stderr() {
 fn of_a_single_item_that_fails() {
     let (world, _) = world_with_item();
     let absent = "example.org/archive/2009/02.16.17.46";
-    for command in
-        ["show", "path", "path --target", "resolve", "open", "list", "verify", "meta get"]
-    {
+    for command in ["show", "show --path", "resolve", "open", "list", "verify", "meta get"] {
         let ran = world.run(&format!("-c archive {command} {absent} --json"));
         let told = records(&ran);
         has(&told[0], "item", &["id", "error"]);
@@ -167,7 +169,9 @@ fn of_failures_and_plans_nothing_else_is_told() {
     assert!(ran.stderr.contains("requires a subcommand"), "{}", ran.stderr);
     std::fs::create_dir_all(world.path("tree/example.org/old/2001/01.01.00.00/doc")).unwrap();
     world.write("tree/example.org/old/2001/01.01.00.00/doc/a.txt", "a");
-    for line in ["-c archive mint -n --json", "adopt tree -n --json", "adopt tree --json"] {
+    for line in
+        ["-c archive mint -n --json", "init tree --adopt -n --json", "init tree --adopt --json"]
+    {
         let ran = world.run(line);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{line}");
     }

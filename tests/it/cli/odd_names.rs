@@ -124,7 +124,7 @@ fn are_taken_by_every_command() {
                 &[b"cat", &in_item(file_typed)],
                 &[b"cat", name.as_bytes(), b"--", file_typed],
                 &[b"open", &in_item(file_typed)],
-                &[b"path", b"--target", b"-0", &in_item(file_typed)],
+                &[b"show", b"--path", b"-0", &in_item(file_typed)],
             ];
             for words in words {
                 let (code, stdout, stderr) = run(words);
@@ -209,10 +209,11 @@ fn are_exact_in_json() {
 #[test]
 fn are_what_sha256sum_checks() {
     let (world, name) = world_with_odd_names();
-    let manifest = world.command(["-c", "archive", "manifest", &name]).output().unwrap();
+    let manifest =
+        world.command(["-c", "archive", "show", "--as", "manifest", &name]).output().unwrap();
     assert!(check(&world, &format!("archive/{name}/doc"), &manifest.stdout));
     let manifest =
-        world.command(["-c", "archive", "manifest", "--root", "--all"]).output().unwrap();
+        world.command(["-c", "archive", "show", "--as", "manifest", "--all"]).output().unwrap();
     assert!(check(&world, "archive", &manifest.stdout));
     // And it does check: one byte is enough.
     std::fs::write(world.path("archive").join(&name).join("doc/-rf"), "-rF").unwrap();
@@ -242,9 +243,9 @@ fn on_the_command_line() {
     let told = records(&ran);
     assert!(told[0]["source_b64"].is_string(), "{}", told[0]);
     let name = told[0]["id"].as_str().unwrap().to_owned();
-    let mut path = world.command(["-c", "archive", "path", "--target", "-0", &name]);
+    let mut path = world.command(["-c", "archive", "resolve", "-0", &name]);
     let output = path.output().unwrap().stdout;
     assert!(output.ends_with(b"/doc/latin\xe7\xe3o.txt\0"));
-    let told = records(&world.run(&format!("-c archive path --target --json {name}")));
+    let told = records(&world.run(&format!("-c archive resolve --json {name}")));
     assert!(told[0]["path_b64"].is_string(), "{}", told[0]);
 }

@@ -60,13 +60,13 @@ fn opens_the_target_a_file_or_the_payload() {
         assert_eq!(ran.succeeded(), text, "{item}");
     }
     assert_eq!(world.run(&format!("-c archive cat {file}/no.txt")).code, 21);
-    // So does `path --target`, of several items as well.
-    let line = format!("-c archive path --target {dir}/sub/b.txt {} {dir}/c.txt", leaf(&file));
+    // So does `show --path`, of several items as well.
+    let line = format!("-c archive show --path {dir}/sub/b.txt {dir}/c.txt");
     let found = world.run(&line);
     let found: Vec<_> =
         found.succeeded().lines().map(|it| it.rsplit_once("/doc/").unwrap().1).collect();
-    assert_eq!(found, ["sub/b.txt", "a b.txt", "c.txt"]);
-    assert_eq!(world.run(&format!("-c archive path --target {dir}/no.txt")).code, 21);
+    assert_eq!(found, ["sub/b.txt", "c.txt"]);
+    assert_eq!(world.run(&format!("-c archive show --path {dir}/no.txt")).code, 21);
     world.run(&format!("-c archive delete -y --force last {dir}")).succeeded();
     assert_eq!(open(&world, &dir).code, 22);
 }

@@ -115,8 +115,15 @@ fn are_kept_by_all_commands_and_followed_by_none() {
         assert_eq!(tree(&doc), before, "{place}");
         doc
     };
-    run(0, &["-c archive show ITEM --all-files", "-c archive manifest ITEM", "-c archive verify"]);
-    run(0, &["-c archive cat ITEM a.txt", "-c archive path ITEM"]);
+    run(
+        0,
+        &[
+            "-c archive show ITEM --all-files",
+            "-c archive show --as manifest ITEM",
+            "-c archive verify",
+        ],
+    );
+    run(0, &["-c archive cat ITEM a.txt", "-c archive show --path ITEM"]);
     run(21, &["-c archive find secret"]);
     for file in ["file6", "absolute", "passwd", "far", "sidecar", "loop", "to", "nothing"] {
         run(1, &[&format!("-c archive cat ITEM {file}")]);
@@ -184,7 +191,8 @@ fn of_an_adopted_tree_are_not_followed() {
     plant_links(&world, &format!("col/{item}/doc"));
     let before = tree(&world.path(format!("col/{item}/doc")));
     let traces_before = traces(&world);
-    let lines = ["adopt col --dry-run", "adopt col", "-c col verify", "-c col show --all"];
+    let lines =
+        ["init col --adopt --dry-run", "init col --adopt", "-c col verify", "-c col show --all"];
     let ran = lines.map(|line| world.run(line));
     assert_eq!(ran.each_ref().map(|it| it.code), [0; 4]);
     for ran in &ran {
@@ -200,7 +208,7 @@ fn of_an_adopted_tree_are_not_followed() {
 fn texts_of_links_are_escaped() {
     let world = world_with_outward_links();
     let name = world.run("-c archive new in --links asis").line();
-    for line in ["show --all-files", "links", "manifest", "verify"] {
+    for line in ["show --all-files", "links", "show --as manifest", "verify"] {
         let ran = world.run(&format!("-c archive {line} {name}"));
         let text = format!("{}{}", ran.stdout, ran.stderr);
         assert!(
@@ -208,7 +216,7 @@ fn texts_of_links_are_escaped() {
             "{line}: {text}"
         );
     }
-    let told = records(&world.run(&format!("-c archive manifest --json {name}")));
+    let told = records(&world.run(&format!("-c archive show --as manifest --json {name}")));
     let link = told.iter().find(|it| it["path"] == "control").unwrap();
     assert_eq!(link["target"], "\u{1b}[31mred\nline\u{7}");
 }
@@ -235,7 +243,7 @@ fn in_place_of_a_level_of_the_tree_are_reported_by_every_command() {
         for line in [
             "list",
             "list --long",
-            "stats",
+            "status --counts",
             "recover --index",
             "find -- f",
             "copy --all --to mirror",

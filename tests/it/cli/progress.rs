@@ -97,7 +97,7 @@ fn totals_are_true_from_the_first_and_the_file_in_work_is_named() {
         ("-c archive new --each --files-from0 list", "of 3 items"),
         ("-c archive import album --remove-source", "of 3 items"),
         ("-c archive import album", "of 3 items"),
-        ("adopt old", "of 2 items"),
+        ("init old --adopt", "of 2 items"),
         ("-c archive copy --all --to mirror -v", "of 3 items"),
         ("-c archive migrate --all --to mirror -v", "of 3 items"),
         ("-c archive export --all --to out", "of 3 items"),

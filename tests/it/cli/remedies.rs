@@ -393,7 +393,7 @@ const OF_ORIGINALS: [(&str, &str); 11] = [
     ("restore ITEM", "stub"),
     ("cat ITEM", "stub"),
     ("export ITEM --to out", "stub"),
-    ("path --doc ITEM", "stub"),
+    ("show --path ITEM/letter.txt", "stub"),
 ];
 
 #[test]

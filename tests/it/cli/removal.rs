@@ -36,7 +36,7 @@ fn a_deletion_is_told_and_can_be_undone() {
     }
     assert_eq!(world.run("-c archive verify").code, 0);
     assert_eq!(world.run("-c archive list --state Deleted").line(), name);
-    let former = world.run(&format!("-c archive manifest {item}"));
+    let former = world.run(&format!("-c archive show --as manifest {item}"));
     assert!(former.succeeded().ends_with("  a.txt\n"), "{}", former.stdout);
     let ran = world.run(&format!("-c archive restore {item}"));
     assert_eq!(ran.succeeded(), "");

@@ -91,7 +91,7 @@ fn config_says_where_each_value_comes_from() {
         "jobs = 3\nlock-wait = \"2m\"\nmax-wait = \"9s\"\n[collections]\nours = \"/srv/ours\"\n",
     );
     let variables = [("UREPO_LOCK_WAIT", "30s"), ("UREPO_COLLECTION", "archive")];
-    let ran = run_with(&world, &variables, "config -j 2");
+    let ran = run_with(&world, &variables, "status --settings -j 2");
     let rows: Vec<Vec<_>> =
         ran.succeeded().lines().map(|line| line.split_whitespace().collect()).collect();
     let file = "[WORLD]/.config/urepo/config.toml";
@@ -112,14 +112,14 @@ fn config_says_where_each_value_comes_from() {
 fn config_has_a_line_for_each_pattern_and_json_one_value() {
     let world = World::with_collection();
     world.write(".config/urepo/config.toml", "exclude = ['*.bak', '*.tmp']\n");
-    let ran = world.run("-c archive config");
+    let ran = world.run("-c archive status --settings");
     let column = |line: &str| line.find("  # ");
     let lines: Vec<_> = ran.succeeded().lines().filter(|it| it.starts_with("exclude ")).collect();
     let [first, second] = lines[..] else { panic!("{}", ran.stdout) };
     assert!(first.contains(" *.bak ") && second.contains(" *.tmp "), "{}", ran.stdout);
     let jobs = ran.stdout.lines().find(|it| it.starts_with("jobs ")).unwrap();
     assert_eq!([column(first), column(second)], [column(jobs); 2], "{}", ran.stdout);
-    let told = records(&world.run("-c archive config --json"));
+    let told = records(&world.run("-c archive status --settings --json"));
     assert_eq!(told[0]["settings"]["exclude"]["value"], "*.bak, *.tmp");
 }
 

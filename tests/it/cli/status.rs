@@ -240,7 +240,7 @@ error: `example.org/archive/2026/11.21.02.13` has two Originals
 caused by: `[WORLD]/archive` and `[WORLD]/backup` both say that they hold it
 hint: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/backup`
 error: no item `01.01.00.00` in 2 known collections
-hint: `urepo config` shows which are known; `--with COLLECTION` adds one
+hint: `urepo status --settings` shows which are known; `--with COLLECTION` adds one
 hint: example.org/archive/2026/11.21.02.13: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/backup`
 error: 2 of 3 items have problems
 

@@ -53,13 +53,13 @@ fn names_of_files_do_nothing_to_a_terminal() {
         assert!(shown.contains("pwned") && is_harmless(&shown), "{line}: {shown:?}");
     }
     let name = world.run("-c archive list").line();
-    for line in ["show --all-files", "manifest", "path --target", "export --to out"] {
+    for line in ["show --all-files", "show --as manifest", "resolve", "export --to out"] {
         let line = format!("-c archive {line} {name}");
         let shown = shown(&world, &line).unwrap();
         assert!(is_harmless(&shown), "{line}: {shown:?}");
     }
     // A pipe gets the bytes as they are, and JSON says the same in its own way.
-    let path = world.run(&format!("-c archive path --target {name}"));
+    let path = world.run(&format!("-c archive resolve {name}"));
     assert!(path.line().ends_with(EVIL), "{:?}", path.stdout);
     let json = world.run(&format!("-c archive show --json {name}"));
     assert!(is_harmless(json.succeeded()), "{:?}", json.stdout);
@@ -136,15 +136,15 @@ fn what_is_no_text_is_not_passed_over() {
 fn the_settings_of_a_broken_collection_are_shown_with_the_reason() {
     let world = World::with_collection();
     world.write("archive/urepo.toml", "?");
-    let ran = world.run("-c archive config");
+    let ran = world.run("-c archive status --settings");
     assert_eq!(ran.code, 1);
     assert!(
         ran.stdout.contains("lock-wait") && ran.stderr.contains("urepo.toml"),
         "{}",
         ran.stderr
     );
-    assert_eq!(world.run("-c nowhere config").code, 10);
-    assert_eq!(world.run("config").code, 0);
+    assert_eq!(world.run("-c nowhere status --settings").code, 10);
+    assert_eq!(world.run("status --settings").code, 0);
 }
 
 #[test]

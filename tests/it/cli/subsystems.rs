@@ -113,9 +113,11 @@ fn the_example_of_the_guide_works() {
 #[test]
 fn a_collection_without_one_can_be_looked_at() {
     let world = world("");
-    let ran = world.run("-c archive doctor");
+    let ran = world.run("-c archive status --machine");
     let told = "prefix       none: this collection issues no identifiers\ntemporary    none\n";
     assert!(ran.succeeded().ends_with(told), "{}", ran.stdout);
-    assert!(world.run("-c archive doctor --json").succeeded().contains("\"distributors\":[]"));
+    assert!(
+        world.run("-c archive status --machine --json").succeeded().contains("\"distributors\":[]")
+    );
     world.run("-c archive recover").succeeded();
 }

@@ -148,7 +148,7 @@ fn on_a_terminal_columns_have_headings_and_fit() {
     assert!(log[0].starts_with("DATE  ") && log[1].contains("  ingestion  "), "{log:?}");
     let held = screen(&world, 300, "-c archive whereis --all").unwrap();
     assert!(held[0].starts_with("STATE     STANDING  COLLECTION  PATH"), "{held:?}");
-    let stats = screen(&world, 80, "-q -c archive stats").unwrap();
+    let stats = screen(&world, 80, "-q -c archive status --counts").unwrap();
     assert!(
         stats[1].starts_with("total ") && stats[1].ends_with(" 3      3  1.4 MiB"),
         "{stats:?}"
@@ -208,10 +208,10 @@ fn commands_take_the_same_selections() {
     let (world, names) = world();
     let [first, second, third] = names.each_ref().map(String::as_str);
     let run = |line: &str| world.run(&format!("-c archive {line}"));
-    let paths = run("path --since 2025 --until 2025").line();
+    let paths = run("show --path --since 2025 --until 2025").line();
     assert_eq!(paths, format!("[WORLD]/archive/{second}"));
     world.write("names", format!("{third}\n{first}\n"));
-    let listed = run("manifest --root --items-from names").succeeded().to_owned();
+    let listed = run("show --as manifest --items-from names").succeeded().to_owned();
     let order = listed.lines().map(|line| line.contains(third)).collect::<Vec<_>>();
     assert_eq!(order, [true, false]);
     let shown = run("show --all --state Original").succeeded().to_owned();
@@ -227,8 +227,7 @@ fn commands_take_the_same_selections() {
     assert_eq!((deleted.code, deleted.stderr.matches("; its files").count()), (0, 2));
     assert_eq!(run("delete -n --force last --all").stdout.matches("would delete ").count(), 1);
     assert_eq!(run("list --state Deleted").succeeded(), format!("{first}\n{third}\n"));
-    assert_eq!(run("path --doc --all").line(), format!("[WORLD]/archive/{second}/doc"));
-    for command in ["show", "path", "delete", "whereis", "manifest"] {
+    for command in ["show", "show --path", "delete", "whereis", "show --as manifest"] {
         let ran = run(command);
         assert_eq!(ran.code, 2, "{command}");
         assert!(ran.stderr.starts_with("error: no item was given\nhint: "), "{}", ran.stderr);

@@ -6,52 +6,51 @@ use super::*;
 fn what_is_no_tree_of_items() {
     let world = world_with_file();
     world.write("tree/notes/readme.txt", "no item");
-    refuses(&world, "adopt tree", 1).tells(str![[r#"
+    refuses(&world, "init tree --adopt", 1).tells(str![[r#"
 error: there are no items in `[WORLD]/tree`
 hint: name the directory that holds the subdomains: items lie four levels below it, in subdomain/word/year/month.day.hour.minute
 
 "#]]);
-    refuses(&world, "adopt nowhere", 1).tells(str![[r#"
+    refuses(&world, "init nowhere --adopt", 1).tells(str![[r#"
 error: cannot open the directory `[WORLD]/nowhere`
 caused by: No such file or directory (os error 2)
 
 "#]]);
-    refuses(&world, "adopt a.txt", 1).tells(str![[r#"
+    refuses(&world, "init a.txt --adopt", 1).tells(str![[r#"
 error: cannot open the directory `[WORLD]/a.txt`
 caused by: Not a directory (os error 20)
 
 "#]]);
-    refuses(&world, "adopt archive/.urepo", 23).tells(str![[r#"
+    refuses(&world, "init archive/.urepo --adopt", 23).tells(str![[r#"
 error: a collection cannot lie in another: `[WORLD]/archive` is one
 hint: choose a place beside it; collections stand side by side
 
 "#]]);
-    refuses(&world, "adopt archive", 1).tells(str![[r#"
+    refuses(&world, "init archive --adopt", 1).tells(str![[r#"
 error: there are no items in `[WORLD]/archive`
 hint: name the directory that holds the subdomains: items lie four levels below it, in subdomain/word/year/month.day.hour.minute
 
 "#]]);
-    refuses(&world, "adopt archive --host maps.example.org", 23).tells(str![[r#"
+    refuses(&world, "init archive --adopt --host maps.example.org", 23).tells(str![[r#"
 error: `[WORLD]/archive` is a collection already, with other identifiers
 caused by: it has no subsystem `example.org/maps`
 hint: leave `--host` away, or add the subsystem to `[WORLD]/archive/urepo.toml`
 
 "#]]);
-    refuses(&world, "adopt tree --port 8080", 2).tells(str![[r#"
+    refuses(&world, "init tree --adopt --port 8080", 2).tells(str![[r#"
 error: the following required arguments were not provided: --host <FQDN>
-hint: Usage: urepo adopt --host <FQDN> --port <PORT> <ROOT>
+hint: Usage: urepo init --host <FQDN> --adopt --port <PORT> <ROOT>
 
 "#]]);
-    refuses(&world, "adopt tree --host localhost", 1).tells(str![[r#"
+    refuses(&world, "init tree --adopt --host localhost", 1).tells(str![[r#"
 error: invalid host name `localhost`
   localhost
   ^^^^^^^^^ a host of one word has no subdomain; expected one such as `mtc.sid.inpe.br`
 hint: a host is fully qualified, such as archive.example.org
 
 "#]]);
-    refuses(&world, "adopt tree --state deleted", 2).tells(str![[r#"
-error: invalid value 'deleted' for '--state <STATE>'
-hint: possible values: original, copy
+    refuses(&world, "init tree --adopt --copy-of archive", 2).tells(str![[r#"
+error: invalid value 'archive' for '--copy-of <ID>': expected the `id` in the `urepo.toml` of a collection, or `unknown`
 
 "#]]);
 }
@@ -69,8 +68,8 @@ fn items_that_are_not_in_order() {
     world.write(&format!("{}/item.toml", item(5)), "format = 1\nby = \"hand\"\n");
     world.write(&format!("{}/doc/a", item(6)), "a");
     world.write("tree/Example.org/old/2001/01.01.00.06/doc/a", "a");
-    refuses(&world, "adopt -n tree", 3).tells(str![[r#"
-would make the collection `[WORLD]/tree`
+    refuses(&world, "init -n tree --adopt", 3).tells(str![[r#"
+would create the collection `[WORLD]/tree`
 error: the files of `example.org/old/2001/01.01.00.01` are not in its `doc`
 hint: make `example.org/old/2001/01.01.00.01/doc`, move the files into it, and repeat the command
 error: `[WORLD]/tree/example.org/old/2001/01.01.00.02/doc` is a file, not a directory

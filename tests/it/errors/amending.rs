@@ -39,7 +39,7 @@ error: `no` is not a value of `transferable`; expected `true` or `false`
 "#]]);
     refuses("-c archive meta set NAME target=b.txt", 1).tells(str![[r#"
 error: `example.org/archive/[..]` has no file or link `b.txt`
-hint: `urepo -c archive manifest example.org/archive/[..]` lists its files
+hint: `urepo -c archive show example.org/archive/[..] --as manifest` lists its files
 
 "#]]);
     refuses("-c archive meta set NAME title", 2).tells(str![[r#"

@@ -49,7 +49,7 @@ error: `[WORLD]` is not in a collection
 hint: name one with `-c PATH`, or make one with `urepo init PATH --host FQDN`
 
 "#]]);
-    refuses(&world, "doctor -c nowhere/at/all", 10).tells(str![[r#"
+    refuses(&world, "status --machine -c nowhere/at/all", 10).tells(str![[r#"
 error: `[WORLD]/nowhere/at/all` is not a collection
 hint: is it mounted? `findmnt` lists mounted file systems
 
@@ -101,13 +101,13 @@ hint: is it mounted? `findmnt` lists mounted file systems
 "#]]);
     refuses(&world, "-c archive whereis 01.01.00.00", 21).tells(str![[r#"
 error: no item `01.01.00.00` in 1 known collection
-hint: `urepo config` shows which are known; `--with COLLECTION` adds one
+hint: `urepo status --settings` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
     let other = name.replace("archive", "maps");
     refuses(&world, &format!("-c archive whereis {other}"), 21).tells(str![[r#"
 error: no item `example.org/maps/2026/11.21.02.13` in 1 known collection
-hint: `urepo config` shows which are known; `--with COLLECTION` adds one
+hint: `urepo status --settings` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
     refuses_args(&world, ["-c", "archive", "whereis", "no such thing"], 1).tells(str![[r#"
@@ -122,14 +122,14 @@ hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UT
 warning: the collection `safe` cannot be opened: `/no/disk` is not a collection
 error: no item `11.21.02.13` in 0 known collections
 caused by: `safe` is not opened and may hold it
-hint: `urepo config` shows which are known; `--with COLLECTION` adds one
+hint: `urepo status --settings` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
     refuses(&world, &format!("-c archive whereis {other}"), 21).tells(str![[r#"
 warning: the collection `safe` cannot be opened: `/no/disk` is not a collection
 error: no item `example.org/maps/2026/11.21.02.13` in 1 known collection
 caused by: `safe` is not opened and may hold it
-hint: `urepo config` shows which are known; `--with COLLECTION` adds one
+hint: `urepo status --settings` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
 }
@@ -142,12 +142,12 @@ fn that_are_missing_by_path_and_name() {
     world.write(".config/urepo/config.toml", named);
     refuses(&world, "-c archive copy --all --to mirrr", 10).tells(str![[r#"
 error: `[WORLD]/mirrr` is not a collection
-hint: did you mean `mirror`? `urepo config` knows `mirror`
+hint: did you mean `mirror`? `urepo status --settings` knows `mirror`
 
 "#]]);
     refuses(&world, "-c archive copy --all --to elsewhere", 10).tells(str![[r#"
 error: `[WORLD]/elsewhere` is not a collection
-hint: `urepo config` knows `mirror`
+hint: `urepo status --settings` knows `mirror`
 
 "#]]);
     refuses(&world, "-c archive copy --all --to mirror", 10).tells(str![[r#"
@@ -254,63 +254,63 @@ fn with_damaged_settings() {
     refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: line 2: string values must be quoted, expected literal string
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
     settings(&format!("colour = 3\n{whole}"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: line 1: unknown field `colour`, expected one of `format`, `id`, `name`, `network`, `copies`, `spread`, `archive`, `subsystem`
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
     settings(&format!("copies = -1\n{whole}"));
     refuses(&world, "-c archive status", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: line 1: invalid value: integer `-1`, expected u32
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
     settings(&format!("{whole}copies = 2\n"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: line 11: `copies` belongs above the first `[[subsystem]]`, as all below that is the subsystem's
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
     settings(&whole.replace("host =", "hots ="));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: line 8: unknown field `hots`, expected one of `name`, `host`, `port`, `ip`, `ip_port`, `granularity`, `machine`, `takes`
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
     settings(&whole.replace("port = 80", "port = 0"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: subsystem of archive.example.org: port 0 does not exist; ports are 1 to 65535
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
     settings(&whole.replace("archive.example.org", "archive"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: line 8: invalid host name `archive`: a host of one word has no subdomain; expected one such as `mtc.sid.inpe.br`
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
     settings("format = 1\nid = \"x\"\nname = \"archive\"\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: `id` is not 32 hexadecimal digits
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
     settings(&whole.replace("format = 1", "format = 2"));
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: it has format 2; this urepo reads format 1
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
     settings(&format!(
@@ -320,7 +320,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: it has format 2; this urepo reads format 1
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
     let subsystem = &whole[whole.find("[[subsystem]]").unwrap()..];
@@ -328,7 +328,7 @@ hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: two subsystems have the prefix `example.org/archive`
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
     settings(&whole.replace(subsystem, ""));
@@ -358,7 +358,7 @@ caused by: it is larger than 1048576 bytes
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: invalid utf-8 sequence of 1 bytes from index 8
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
 }

@@ -7,7 +7,7 @@ fn with_index() -> World {
     let (world, _) = world_with_item();
     // The item was deposited on a machine of the tests.
     world.run("-c archive recover --restored").succeeded();
-    world.run("-c archive stats").succeeded();
+    world.run("-c archive status --counts").succeeded();
     world
 }
 

@@ -66,7 +66,7 @@ fn a_hint_names_the_collection_that_was_typed() {
         (format!("-c archive resolve {gone}"), "-c archive whereis"),
         ("init archive --host example.org --ip 10.0.0.1".to_owned(), "-c ./archive new"),
         ("-c archive new".to_owned(), "help new"),
-        ("-c archive whereis example.org/none/2026/01.01.00.00".to_owned(), "config"),
+        ("-c archive whereis example.org/none/2026/01.01.00.00".to_owned(), "status --settings"),
     ] {
         let ran = world.run(&command);
         let hint = ran.stderr.split_once("hint").map_or("", |(_, hint)| hint);

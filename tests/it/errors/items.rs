@@ -54,7 +54,7 @@ hint: only payload without a sealed sidecar is left: `urepo -c archive repair ex
 
 "#]]);
     world.write(&path, whole.replace("\"a.txt\"", "\"../a.txt\""));
-    refuses(&world, "-c archive manifest 11.21.02.13", 20).tells(str![[r#"
+    refuses(&world, "-c archive show --as manifest 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: `path`: `../a.txt` is not a path below the payload
 hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
@@ -77,12 +77,12 @@ error: `example.org/archive/2026/11.21.02.13` has no sidecar
 hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
-    refuses(&world, "-c archive manifest --root 11.21.02.13", 20).tells(str![[r#"
+    refuses(&world, "-c archive show --as manifest 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
 hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 
 "#]]);
-    refuses(&world, "-c archive manifest --root --all", 3).tells(str![[r#"
+    refuses(&world, "-c archive show --as manifest --all", 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
 hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
 error: 1 of 1 item could not be read
@@ -166,10 +166,5 @@ hint: type more of the identifier
   other.org/archive/2026/11.21.02.13
 error: `archive/2026/11.21.02.13` is the end of 2 identifiers
 hint: type more of the identifier
-"#]]);
-    refuses(&world, "-c archive manifest a b", 2).tells(str![[r#"
-error: several items need one root
-hint: add `--root`, and check from the root of the collection
-
 "#]]);
 }

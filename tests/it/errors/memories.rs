@@ -4,7 +4,7 @@ use super::*;
 
 /// The program's own machine, as it names it in memories.
 fn this_machine(world: &World) -> Agent {
-    let told = world.run("-c archive doctor --json");
+    let told = world.run("-c archive status --machine --json");
     let record: serde_json::Value = serde_json::from_str(told.succeeded()).unwrap();
     Agent { machine_id: record["machine"].as_str().unwrap().to_owned(), ..agent() }
 }
@@ -177,7 +177,7 @@ fn of_a_newer_format() {
     later[seal..].copy_from_slice(line.as_bytes());
     bytes[..slot::SLOT].copy_from_slice(&later);
     std::fs::write(world.path(MEMORY), bytes).unwrap();
-    refuses(&world, "-c archive doctor", 1).tells(str![[r#"
+    refuses(&world, "-c archive status --machine", 1).tells(str![[r#"
 error: no identifier was issued: the memory of `example.org/archive` was written by a newer urepo
 hint: use that version, or a later one
 

@@ -104,14 +104,16 @@ error: invalid value '7' for '--granularity <GRANULARITY>': invalid granularity 
 #[test]
 fn of_dates_that_are_not_in_the_calendar() {
     let world = World::with_collection();
-    refuses(&world, "id sid.inpe.br/mtc-m18@80/2009/02.30.17.46", 1).tells(str![[r#"
+    refuses(&world, "resolve --explain sid.inpe.br/mtc-m18@80/2009/02.30.17.46", 1).tells(str![[
+        r#"
 error: invalid repository name `sid.inpe.br/mtc-m18@80/2009/02.30.17.46`
   sid.inpe.br/mtc-m18@80/2009/02.30.17.46
                                  ^^ February 2009 has no day 30
 hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UTC
 
-"#]]);
-    refuses(&world, "id --check example.org/archive/2026/11.21.24.00", 1).tells(str![[r#"
+"#
+    ]]);
+    refuses(&world, "resolve --explain example.org/archive/2026/11.21.24.00", 1).tells(str![[r#"
 error: invalid repository name `example.org/archive/2026/11.21.24.00`
   example.org/archive/2026/11.21.24.00
                                  ^^ hour 24 is over 23
@@ -131,14 +133,14 @@ error: invalid value '22/11/2026' for '--since <TIME>': expected a time as in RF
 #[test]
 fn that_are_none() {
     let world = World::with_collection();
-    refuses(&world, "id nonsense", 1).tells(str![[r#"
+    refuses(&world, "resolve --explain nonsense", 1).tells(str![[r#"
 error: invalid identifier `nonsense`
   nonsense
   ^^^^^^^^ no identifier here; expected one such as sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS
 hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UTC
 
 "#]]);
-    refuses_args(&world, ["id", ""], 1).tells(str![[r#"
+    refuses_args(&world, ["resolve", "--explain", ""], 1).tells(str![[r#"
 error: invalid identifier ``
   
   ^ no identifier here; expected one such as sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS
@@ -165,7 +167,7 @@ error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`
 hint: `urepo -c archive list` lists the identifiers
 
 "#]]);
-    refuses(&world, "-c archive path 8JMKD3MGP8W/34PGRBS", 21).tells(str![[r#"
+    refuses(&world, "-c archive show --path 8JMKD3MGP8W/34PGRBS", 21).tells(str![[r#"
 error: no item `8JMKD3MGP8W/34PGRBS` in `[WORLD]/archive`
 hint: `urepo -c archive find --identifier 8JMKD3MGP8W/34PGRBS` asks the index, which knows all stored labels
 

@@ -75,7 +75,7 @@ fn while_it_is_there_and_cannot_be_read() {
 error: the collection in `[WORLD]/archive` is not lost: it is there and cannot be read
 caused by: cannot use the settings `[WORLD]/archive/urepo.toml`
 caused by: it has format 2; this urepo reads format 1
-hint: correct `[WORLD]/archive/urepo.toml`; `urepo config` shows the settings; if it can never be read again, unmount it or move it away, and repeat
+hint: correct `[WORLD]/archive/urepo.toml`; `urepo status --settings` shows the settings; if it can never be read again, unmount it or move it away, and repeat
 
 "#]]);
     std::fs::remove_file(world.path("archive/urepo.toml")).unwrap();

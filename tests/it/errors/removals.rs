@@ -80,7 +80,7 @@ hint: `-y` answers yes beforehand
     std::fs::write(item.join("item.toml"), sidecar).unwrap();
     refuses(&world, "-c archive purge -y", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is Original and has no payload; it may be the one in the trash
-hint: move `doc` from `.urepo/trash` back to where `urepo -c archive path example.org/archive/2026/11.21.02.13` says, and verify it
+hint: move `doc` from `.urepo/trash` back to where `urepo -c archive show --path example.org/archive/2026/11.21.02.13` says, and verify it
 
 "#]]);
     std::fs::write(item.join("item.toml"), tombstone).unwrap();
@@ -98,8 +98,8 @@ error: the files of `example.org/archive/2026/11.21.02.13` are not in the trash
 hint: it was purged; name a collection that has a Copy with `--with`
 
 "#]]);
-    for command in ["cat", "path --doc"] {
-        refuses(&world, &format!("-c archive {command} 11.21.02.13"), 22).tells(str![[r#"
+    for command in ["cat 11.21.02.13", "show --path 11.21.02.13/a.txt"] {
+        refuses(&world, &format!("-c archive {command}"), 22).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is deleted
 caused by: its files are not in the trash
 hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for a Copy in all known collections

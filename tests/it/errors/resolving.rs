@@ -86,7 +86,7 @@ fn that_lead_nowhere() {
     };
     refuses(9, "", 21).tells(str![[r#"
 error: no item `example.org/x/2026/01.01.00.09` in 2 known collections
-hint: `urepo config` shows which are known; `--with COLLECTION` adds one
+hint: `urepo status --settings` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
     refuses(0, "!", 21).tells(str![[r#"

@@ -43,7 +43,9 @@ hint: the work itself is done; only its report is lost
 "#]],
     );
     assert_eq!(code, 1);
-    for line in ["-c archive list", "-c archive config", "id 8JMKD3MGP8W/34PGRBS"] {
+    for line in
+        ["-c archive list", "-c archive status --settings", "resolve --explain 8JMKD3MGP8W/34PGRBS"]
+    {
         let Ran { code, stderr, .. } = run(line);
         assert_eq!(code, 1, "{line}: {stderr}");
     }
@@ -59,9 +61,13 @@ fn that_nobody_reads() {
         command.stdout(writer);
         world.finish(command)
     };
-    for line in
-        ["list", "list --json", "show 11.21.02.13", "cat 11.21.02.13", "manifest 11.21.02.13"]
-    {
+    for line in [
+        "list",
+        "list --json",
+        "show 11.21.02.13",
+        "cat 11.21.02.13",
+        "show --as manifest 11.21.02.13",
+    ] {
         let Ran { code, stderr, .. } = run(&format!("-c archive {line}"));
         assert_eq!((code, stderr.as_str()), (0, ""), "{line}");
     }

@@ -12,8 +12,7 @@ path, needs no registry and no server, and is never issued twice
 Usage: urepo [OPTIONS] <COMMAND>
 
 Commands:
-  init      Create a collection
-  adopt     Turn an existing tree of items into a collection, in place
+  init      Create a collection, or take an existing tree in
   new       Deposit files and directories as items [aliases: add, deposit]
   import    Import many sources as items, each once
   list      List items [alias: ls]
@@ -21,11 +20,9 @@ Commands:
   find      Search items by metadata, file name, content, state and date [alias: search]
   meta      Show and correct the descriptions of items
   relate    Link editions, translations, metadata and parts
-  path      Print where items are on the disk
   cat       Print a file of an item
   open      Open items in desktop programs
   resolve   Resolve persistent URLs without a server
-  manifest  Print digests in the form that `sha256sum -c` checks
   links     Show the relative links from item to item, and which lead nowhere
   verify    Check items: structure, sidecars, and every byte against its digest [aliases: check,
             fsck]
@@ -39,15 +36,11 @@ Commands:
   restore   Restore deleted items from the trash
   purge     Remove deleted and replaced items permanently
   repair    Repair damaged or missing items from good copies
-  stats     Count items, files and bytes by state, prefix, year and format
   log       Show what happened to items, when, and by whom
-  id        Explain an identifier in any spelling
   mint      Issue identifiers without depositing anything
   serve     Put collections on the web as archives
   resolver  Run a resolver, which leads persistent URLs to the archives that have the items
   recover   Clean up after interrupted runs, and bring distributors up to date
-  doctor    Show the identifier distributors, the clock and temporary files
-  config    Show each setting and where it comes from
   help      Print this message or the help of the given subcommand(s)
 
 Options:
@@ -82,19 +75,20 @@ error: unrecognized subcommand 'frobnicate'
 hint: Usage: urepo [OPTIONS] <COMMAND>
 
 "#]]);
+    // What other programs call it.
+    refuses(&world, "undelete", 2).tells(str![[r#"
+error: unrecognized subcommand 'undelete'
+hint: `urepo restore ITEM`
+
+"#]]);
     refuses(&world, "list --colour", 2).tells(str![[r#"
 error: unexpected argument '--colour' found
 hint: a similar argument exists: '--color'
 
 "#]]);
-    refuses(&world, "init archive2", 2).tells(str![[r#"
-error: the following required arguments were not provided: --host <FQDN>
-hint: Usage: urepo init --host <FQDN> <ROOT>
-
-"#]]);
     refuses(&world, "init", 2).tells(str![[r#"
-error: the following required arguments were not provided: --host <FQDN> <ROOT>
-hint: Usage: urepo init --host <FQDN> <ROOT>
+error: the following required arguments were not provided: <ROOT>
+hint: Usage: urepo init <ROOT>
 
 "#]]);
     refuses(&world, "-q -v list", 2).tells(str![[r#"
@@ -161,11 +155,6 @@ hint: leave `--count` out for one
     refuses(&world, "show", 2).tells(str![[r#"
 error: no item was given
 hint: `urepo show ITEM…`, or `--all` for every item
-
-"#]]);
-    refuses(&world, "manifest --all", 2).tells(str![[r#"
-error: several items need one root
-hint: add `--root`, and check from the root of the collection
 
 "#]]);
 }

@@ -39,7 +39,7 @@ hint: name all of them after `verify`
     refuses(&world, "verify archive maps", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/maps/urepo.toml`
 caused by: line 1: key with no value, expected `=`
-hint: correct `[WORLD]/maps/urepo.toml`; `urepo config` shows the settings
+hint: correct `[WORLD]/maps/urepo.toml`; `urepo status --settings` shows the settings
 
 "#]]);
 }

@@ -83,12 +83,12 @@ fn what_is_adopted() {
         let item = format!("col/sid.inpe.br/mtc-m18/2009/02.{day}.17.46");
         world.write(&format!("{item}/doc/{at}.pdf"), day);
     }
-    world.run("adopt col --host mtc-m18.sid.inpe.br").succeeded();
+    world.run("init col --adopt --host mtc-m18.sid.inpe.br").succeeded();
     assert_eq!(agrees(&world.path("col"), ""), Some(0));
     for at in 0..20 {
         world.write(&format!("col/sid.inpe.br/mtc-m18/2010/01.01.00.{at:02}/doc/late.pdf"), "late");
     }
-    world.run("adopt col").succeeded();
+    world.run("init col --adopt").succeeded();
     assert_eq!(agrees(&world.path("col"), ""), Some(0));
 }
 

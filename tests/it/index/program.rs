@@ -1,4 +1,4 @@
-//! `urepo find`, `urepo stats` and `urepo recover --index` as they are typed.
+//! `urepo find`, `urepo status --counts` and `urepo recover --index` as they are typed.
 
 use std::process::Stdio;
 
@@ -86,9 +86,9 @@ fn counts_one_prefix() {
     let item = world.path("archive/other.org/old/2005/01.02.03.04");
     std::fs::create_dir_all(item.join("doc")).unwrap();
     std::fs::write(item.join("doc/map.tif"), "map").unwrap();
-    world.run("adopt archive --state original").succeeded();
+    world.run("init archive --adopt").succeeded();
     let stats = |prefix| {
-        let line = ["-c", "archive", "stats", "--json", "--prefix", prefix];
+        let line = ["-c", "archive", "status", "--counts", "--json", "--prefix", prefix];
         records(&world.run_args(line)).remove(0)
     };
     let other = stats("Other.org/old");
@@ -103,7 +103,7 @@ fn counts_one_prefix() {
 fn a_closed_pipe_ends_quietly() {
     let (world, _) = world();
     world.run("-c archive recover --index").succeeded();
-    for line in ["find rain", "find rain --json", "stats", "stats --json"] {
+    for line in ["find rain", "find rain --json", "status --counts", "status --counts --json"] {
         let mut command = world.command(format!("-c archive {line}").split(' '));
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
@@ -124,7 +124,7 @@ fn rebuilds_the_index() {
     assert_eq!(records(&recover("--json")).pop().unwrap()["counts"]["indexed"], 2);
     let planned = recover("-n");
     assert_eq!(planned.stdout, "would build the index\n", "{}", planned.stderr);
-    let stats = world.run("-c archive stats --json");
+    let stats = world.run("-c archive status --counts --json");
     assert_eq!(records(&stats)[0]["total"]["items"], 2);
-    assert!(world.run("-c archive stats").succeeded().starts_with("total\t\t2\t"));
+    assert!(world.run("-c archive status --counts").succeeded().starts_with("total\t\t2\t"));
 }

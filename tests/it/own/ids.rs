@@ -25,7 +25,7 @@ fn is_original(world: &World, name: &str) {
 fn lost_settings_are_written_again() {
     let (world, kept, _) = world();
     let id = lose_settings(&world);
-    for refused in ["init archive --host archive.example.org", "adopt archive"] {
+    for refused in ["init archive --host archive.example.org", "init archive --adopt"] {
         let ran = world.run(refused);
         assert_eq!(ran.code, 23, "{}", ran.stderr);
         assert!(ran.stderr.contains("`urepo -c [WORLD]/archive recover`"), "{}", ran.stderr);

@@ -47,7 +47,7 @@ fn copies_keep_the_ibi_of_their_original() {
     assert_eq!(ibi("c"), ibi("a"));
     // Either form leads to them.
     for root in ROOTS {
-        let found = archives.done(&format!("-c {root} path {}", ibi("a").1));
+        let found = archives.done(&format!("-c {root} show --path {}", ibi("a").1));
         assert_eq!(found.trim(), format!("[WORLD]/{root}/{}", archives.name));
     }
 }

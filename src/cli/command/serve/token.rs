@@ -107,7 +107,7 @@ impl Add {
                 return Err(Failure::usage(format!(
                     "`{path}` issues no identifiers of `{prefix}`"
                 ))
-                .hint("`urepo doctor` shows its prefixes"));
+                .hint("`urepo status --machine` shows its prefixes"));
             }
         }
         if context.global.dry_run {

@@ -266,7 +266,9 @@ impl Tally {
             (None, None) if self.unseen.is_empty() => {
                 failure.hint("`urepo verify` in that collection says what is wrong")
             }
-            (None, None) => failure.hint("`urepo config` shows where the collections should be"),
+            (None, None) => {
+                failure.hint("`urepo status --settings` shows where the collections should be")
+            }
         })
     }
 }

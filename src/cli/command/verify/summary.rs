@@ -212,7 +212,7 @@ impl<'a> Ending<'a> {
     fn hint_without_remedy(&self) -> Option<&'static str> {
         // Only an adoption leaves items without lines.
         Some(if self.seen.contains(&Code::SidecarMissing) {
-            "`urepo adopt ROOT` finishes an adoption that was interrupted"
+            "`urepo init ROOT --adopt` finishes an adoption that was interrupted"
         } else if self.total.damaged_items > 0 {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {

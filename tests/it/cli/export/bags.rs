@@ -30,7 +30,7 @@ fn have_the_payload_and_its_digests() {
     ];
     assert_eq!(names_in(&bag), top);
     // The digests are those of the sidecar, and the names escaped as the RFC says.
-    let manifest = world.run(&format!("-c archive manifest {name}"));
+    let manifest = world.run(&format!("-c archive show --as manifest {name}"));
     let digests = |text: &str| {
         let digest = |line: &str| line.trim_start_matches('\\')[..64].to_owned();
         let mut digests: Vec<_> = text.lines().map(digest).collect();

@@ -42,7 +42,7 @@ safe     [WORLD]/backup   not opened
         str![[r#"
 warning: the collection `safe` cannot be opened: `[WORLD]/backup` is not a collection
 error: `safe` not opened
-hint: `urepo config` shows where the collections should be
+hint: `urepo status --settings` shows where the collections should be
 
 "#]],
     );
@@ -52,7 +52,7 @@ hint: `urepo config` shows where the collections should be
         str![[""]],
         str![[r#"
 error: `safe` not opened
-hint: `urepo config` shows where the collections should be
+hint: `urepo status --settings` shows where the collections should be
 
 "#]],
     );

@@ -12,7 +12,7 @@ fn in_every_spelling() {
     make(&world, "mirror");
     world.write("a.txt", "alpha");
     let name = world.run("-c archive new a.txt").line();
-    let shown = &records(&world.run(&format!("-c archive id --json {name}")))[0];
+    let shown = &records(&world.run(&format!("-c archive resolve --explain --json {name}")))[0];
     let [ibip, url] = ["ibip", "url"].map(|key| shown[key].as_str().unwrap().to_owned());
     let upper = name.to_uppercase();
     let spellings = [&name, &upper, leaf(&name), &ibip, &url, &format!("archive/{name}/doc/a.txt")];
@@ -207,7 +207,6 @@ fn what_a_list_names_and_is_left_out_is_said() {
             "copy --to mirror",
             "migrate --to mirror",
             "export --to out",
-            "path --doc",
             "meta accept",
             "delete --force last --yes",
         ] {

@@ -55,7 +55,7 @@ caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault
 hint: repeat with `--lock-wait 5m`; the lock ends with that process
 
 "#]]);
-    assert_eq!(world.run("-c archive doctor").code, 0, "looking needs no lock");
+    assert_eq!(world.run("-c archive status --machine").code, 0, "looking needs no lock");
     // A lock held by a program that does not say who it is.
     let world = world_with_file();
     let lock = File::open(world.path("archive/.urepo/lock")).unwrap();

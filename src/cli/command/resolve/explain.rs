@@ -1,4 +1,4 @@
-//! `urepo id`: convert any spelling of an identifier to all spellings.
+//! `urepo resolve --explain TEXT`: the parts of an identifier in any spelling, and its other spellings.
 
 use std::io::BufRead as _;
 use std::path::Path;
@@ -9,96 +9,55 @@ use urepo::identity::{
 };
 
 use crate::cli::context::Context;
-use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::input::{is_stdin, unreadable};
 use crate::cli::records::Spelled;
-use crate::cli::report::{End, Report, for_each};
+use crate::cli::report::for_each;
 use crate::cli::{Done, human};
 
-/// Explain an identifier in any spelling
-///
-/// Takes an identifier, an IBIp, a link or path that contains one, a host and a time, or an address, its port
-/// and a time; in a collection also the end of an identifier. An IBIp cannot be computed from an identifier,
-/// or the other way round: it is stored with the item, and printed if the item is in the collection at hand.
-#[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo id 8JMKD3MGP8W/34PGRBS
-  urepo id '8JMKD3MGP8W/34PGRBS!+(pt):'
-  urepo id http://urlib.net/sid.inpe.br/mtc-m18@80/2009/02.16.17.46
-  urepo id 'mtc-m18.sid.inpe.br:8080 2009-02-16T17:46Z'
-  urepo id '150.163.34.243:800 2009-02-16T17:46Z'
-  urepo id --json - < references.txt
-  urepo id --check \"$NAME\"")]
-pub(crate) struct Id {
-    /// The text; `-` reads more from standard input, one a line
-    #[arg(value_name = "TEXT", required = true)]
-    texts: Vec<String>,
-    /// Only say whether each text is exactly an identifier or an IBIp: exit 0 or 1
-    #[arg(long)]
-    check: bool,
+/// Explains each of `texts`; `-` reads more from standard input, one a line.
+pub(super) fn run(context: &Context, texts: &[String]) -> Done {
+    let texts = read(context, texts)?;
+    let collection = context.collection().ok();
+    let mut gap = "";
+    for_each(context, &texts, |text| {
+        // Within a collection, the end of an identifier is enough, as everywhere.
+        let stored = || collection.as_ref()?.find(text).ok();
+        let name;
+        let pasted = match Pasted::read(text) {
+            Ok(pasted) => pasted,
+            Err(error) => {
+                name = stored().ok_or(error)?.name().to_string();
+                Pasted::read(&name)?
+            }
+        };
+        let fields = fields(collection.as_ref(), &pasted);
+        if context.printer.json {
+            let exact = text.parse::<Identifier>().is_ok();
+            let fields = fields.into_iter().collect();
+            return context.printer.record(&Spelled { text: text.to_owned(), exact, fields });
+        }
+        let mut lines = std::mem::replace(&mut gap, "\n").to_owned();
+        lines += &human::fields(&fields);
+        context.printer.lines(&lines)
+    })
 }
 
-impl Id {
-    pub(crate) fn run(&self, context: &Context) -> Done {
-        let texts = self.texts(context)?;
-        if self.check {
-            return check(context, &texts);
+/// The given texts, with those of standard input in place of `-`.
+fn read(context: &Context, given: &[String]) -> Result<Vec<String>, Failure> {
+    let mut texts = Vec::new();
+    for text in given {
+        if !is_stdin(Path::new(text)) {
+            texts.push(text.clone());
+            continue;
         }
-        let collection = context.collection().ok();
-        let mut gap = "";
-        for_each(context, &texts, |text| {
-            // Within a collection, the end of an identifier is enough, as everywhere.
-            let stored = || collection.as_ref()?.find(text).ok();
-            let name;
-            let pasted = match Pasted::read(text) {
-                Ok(pasted) => pasted,
-                Err(error) => {
-                    name = stored().ok_or(error)?.name().to_string();
-                    Pasted::read(&name)?
-                }
-            };
-            let fields = fields(collection.as_ref(), &pasted);
-            if context.printer.json {
-                let fields = fields.into_iter().collect();
-                return context.printer.record(&Spelled { text: text.to_owned(), fields });
-            }
-            let mut lines = std::mem::replace(&mut gap, "\n").to_owned();
-            lines += &human::fields(&fields);
-            context.printer.lines(&lines)
-        })
-    }
-
-    /// The given texts, with those of standard input in place of `-`.
-    fn texts(&self, context: &Context) -> Result<Vec<String>, Failure> {
-        let mut texts = Vec::new();
-        for text in &self.texts {
-            if !is_stdin(Path::new(text)) {
-                texts.push(text.clone());
-                continue;
-            }
-            for line in context.lines_of(Path::new(text))?.lines() {
-                let failure = |error| unreadable(&error, "cannot read standard input".to_owned());
-                texts.push(line.map_err(failure)?);
-                texts.pop_if(|text| text.trim().is_empty());
-            }
+        for line in context.lines_of(Path::new(text))?.lines() {
+            let failure = |error| unreadable(&error, "cannot read standard input".to_owned());
+            texts.push(line.map_err(failure)?);
+            texts.pop_if(|text| text.trim().is_empty());
         }
-        Ok(texts)
     }
-}
-
-fn check(context: &Context, texts: &[String]) -> Done {
-    let mut report = Report::reading(context, "read", texts.len() == 1);
-    let read = report.resolve(texts, |text| Ok(text.parse::<Identifier>()?));
-    report.summary.counts.items = read.len() as u64;
-    let partial = (report.errors() > 0).then(|| {
-        let texts = human::count(texts.len() as u64, "text");
-        let (wrong, are) = (report.errors(), human::is_or_are(report.errors()));
-        let message = format!("{wrong} of {texts} {are} not an identifier");
-        Failure::new(Exit::Failure, message)
-    });
-    report.finish(End { partial, ..End::default() })
+    Ok(texts)
 }
 
 fn fields(collection: Option<&Collection>, pasted: &Pasted<'_>) -> Vec<(&'static str, String)> {

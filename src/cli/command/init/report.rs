@@ -118,7 +118,7 @@ impl Reporter<'_> {
             let hint = "each is named above, with its reason; they are as they were";
             Some(Failure::new(Exit::Partial, message).hint(hint))
         } else {
-            (summary.taken + summary.there == 0).then(|| super::no_items(self.root.path()))
+            (summary.taken + summary.there == 0).then(|| no_items(self.root.path()))
         };
         let counts = &mut report.summary.counts;
         (counts.items, counts.failed) = (summary.taken, summary.refused);
@@ -145,4 +145,11 @@ impl Reporter<'_> {
         }
         text
     }
+}
+
+pub(super) fn no_items(root: &std::path::Path) -> Failure {
+    Failure::new(Exit::Failure, format!("there are no items in `{}`", root.display())).hint(
+        "name the directory that holds the subdomains: items lie four levels below it, in \
+         subdomain/word/year/month.day.hour.minute",
+    )
 }

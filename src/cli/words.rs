@@ -1,0 +1,72 @@
+//! Words that people type for a command that has another name here.
+
+/// The line that says what is typed instead of the unknown command `word`.
+pub(crate) fn instead(word: &str) -> Option<&'static str> {
+    let found = WORDS.iter().find(|(words, _)| words.split(' ').any(|it| it == word));
+    found.map(|(_, hint)| *hint)
+}
+
+/// The words, with what other programs or earlier versions mean by them, and the hint.
+const WORDS: &[(&str, &str)] = &[
+    ("adopt", "`urepo init ROOT --adopt`"),
+    ("create", "`urepo init ROOT --host FQDN`"),
+    ("put upload ingest", "`urepo new FILE`"),
+    ("batch", "`urepo import DIRECTORY`"),
+    ("table csv", "`urepo import --manifest TABLE`; out: `urepo meta export --all`"),
+    ("get download", "`urepo export ITEM --to DIR`; a file: `urepo cat ITEM/FILE`"),
+    ("path", "`urepo show --path ITEM`"),
+    ("manifest checksum", "`urepo show ITEM --as manifest`"),
+    ("where", "`urepo whereis ITEM`"),
+    ("cite", "`urepo resolve 'ITEM:(abnt)'`, or `urepo resolve 'ITEM:(apa)'`"),
+    ("bibtex", "`urepo meta export ITEM --format bibtex`"),
+    ("edit", "`urepo meta edit ITEM`"),
+    ("tag", "`urepo meta add ITEM subject=WORD`"),
+    (
+        "rename",
+        "`urepo meta set ITEM title=TEXT`: identifiers never change; to another collection: `urepo migrate ITEM --to COLLECTION`",
+    ),
+    ("link", "`urepo relate ITEM --part-of ITEM`"),
+    ("edition", "`urepo new FILE --edition-of ITEM`"),
+    ("translate translation", "`urepo new FILE --translation-of ITEM`"),
+    ("backup sync mirror push", "`urepo copy --all --to COLLECTION`"),
+    ("test fixity", "`urepo verify`"),
+    ("diff", "`urepo verify ROOT ROOT`"),
+    ("fix mend", "`urepo repair ITEM --from COLLECTION`"),
+    ("accept", "`urepo meta accept ITEM`"),
+    ("stats count", "`urepo status --counts`"),
+    ("doctor", "`urepo status --machine`"),
+    ("config", "`urepo status --settings`"),
+    ("id explain", "`urepo resolve --explain TEXT`"),
+    ("label doi", "`urepo mint`"),
+    ("history", "`urepo log ITEM`"),
+    ("remove", "`urepo delete ITEM`"),
+    ("undelete undo revert", "`urepo restore ITEM`"),
+    ("trash", "`urepo restore --all --dry-run`"),
+    ("empty gc prune", "`urepo purge --older-than 90d`"),
+    ("index", "`urepo recover --index`"),
+    ("unlock", "a lock ends with its process; `urepo recover` removes what a killed one left"),
+    ("demote", "`urepo recover --with COLLECTION`"),
+    ("failover", "`urepo promote --all --lost COLLECTION`"),
+    ("view", "`urepo open ITEM`"),
+    ("web publish", "`urepo serve`"),
+    ("token", "`urepo serve token add NAME`"),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::cli::args::definitions;
+
+    #[test]
+    fn each_word_stands_once_and_is_no_command() {
+        let definitions = definitions();
+        let mut seen = BTreeSet::new();
+        for word in WORDS.iter().flat_map(|(words, _)| words.split(' ')) {
+            assert!(seen.insert(word), "{word} stands twice");
+            assert!(definitions.find_subcommand(word).is_none(), "{word} is a command");
+        }
+        assert_eq!(instead("frobnicate"), None);
+    }
+}
