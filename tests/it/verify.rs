@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use urepo::collection::{Collection, Names, Subsystem};
@@ -28,7 +30,7 @@ use urepo::verify::{
     compare, verify, verify_item,
 };
 
-use crate::support::{Faults, Mode, mounted, on, original, record};
+use crate::support::{Faults, Mode, mounted, on, original, record, scratch};
 
 mod faults;
 mod hostile;
@@ -53,7 +55,7 @@ struct Told {
 
 impl World {
     fn new() -> World {
-        let scratch = tempfile::tempdir().unwrap();
+        let scratch = scratch();
         let subsystem = Subsystem::new("mtc-m18.sid.inpe.br".parse().unwrap());
         let watcher = Watcher::default();
         crate::support::init(&scratch.path().join("root"), "test", subsystem, &watcher).unwrap();
@@ -201,13 +203,19 @@ fn entries(doc: &Path) -> Vec<Entry> {
 /// Everything below `root`, however deep.
 fn below(root: &Path) -> BTreeMap<PathBuf, fs::Metadata> {
     let mut found = BTreeMap::new();
-    let mut pending = vec![root.to_path_buf()];
-    while let Some(dir) = pending.pop() {
-        for entry in fs::read_dir(dir).unwrap() {
-            let path = entry.unwrap().path();
-            let metadata = fs::symlink_metadata(&path).unwrap();
+    // From one directory to the next: to walk down from the root again for each name takes seconds in a deep tree.
+    let opened = |directory: &Path| Rc::new(fs::File::open(directory).unwrap());
+    let within =
+        |directory: &fs::File| PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+    let mut pending = vec![(root.to_path_buf(), opened(&root.join("..")), root.to_path_buf())];
+    while let Some((path, above, name)) = pending.pop() {
+        let directory = opened(&within(&above).join(name));
+        drop(above);
+        for entry in fs::read_dir(within(&directory)).unwrap() {
+            let entry = entry.unwrap();
+            let (path, metadata) = (path.join(entry.file_name()), entry.metadata().unwrap());
             if metadata.is_dir() {
-                pending.push(path.clone());
+                pending.push((path.clone(), Rc::clone(&directory), entry.file_name().into()));
             }
             found.insert(path, metadata);
         }

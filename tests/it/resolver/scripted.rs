@@ -10,7 +10,7 @@ use urepo::resolver::{Addresses, AskLimits, Exposure, RegistryFile, Resolver};
 use urepo::web::listen::Limits;
 
 use crate::serve::{Answered, Site};
-use crate::support::{TestClock, agent};
+use crate::support::{TestClock, agent, scratch};
 
 /// The service of the resolver.
 pub(super) const SERVICE: &str = "J8LNKB5R7W/3FUQHC5";
@@ -233,7 +233,7 @@ impl Resolving {
         limits: AskLimits,
         client: ClientAddress,
     ) -> Resolving {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = scratch();
         let path = dir.path().join("registry.toml");
         write_registry(&path, registry);
         let exposed = Exposure {

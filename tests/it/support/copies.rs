@@ -100,6 +100,10 @@ pub(crate) fn record(root: &Path, name: &str, sidecar: &Sidecar) {
     let rank =
         (custody.epoch(), sidecar.changed(), custody.holder().to_owned(), custody.id().to_string());
     let is_as_high = |line: &String| {
+        // Most lines are about others: they need no reading, where a test makes a thousand items.
+        if !line.contains(name) {
+            return false;
+        }
         let line: serde_json::Value = serde_json::from_str(line).unwrap_or_default();
         let Some(holding) = line.get("holding").filter(|_| line["id"] == name) else {
             return false;
