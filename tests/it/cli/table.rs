@@ -18,7 +18,7 @@ use urepo::clock::SystemClock;
 
 use rows::{Json, Purpose, Row, rows};
 
-use crate::support::{World, deposit, make_collection, options, request, tree};
+use crate::support::{World, copy_tree, deposit, make_collection, options, request, tree};
 
 /// A world with two collections, two items, and what else the rows name.
 struct Prepared {
@@ -28,30 +28,13 @@ struct Prepared {
 
 impl Row {
     fn prepared(&self) -> Prepared {
-        let world = World::new();
-        let archive = make_collection(&world.path("archive"));
-        make_collection(&world.path("mirror"));
-        let requests = ["a", "b"].map(|name| {
-            request(
-                world.write(&format!("{name}.txt"), ["alpha", "beta"][usize::from(name == "b")]),
-            )
+        // Made once in a test: it takes hundreds of operations, and some thousand are needed.
+        thread_local!(static MADE: Prepared = Prepared::new());
+        let prepared = MADE.with(|made| {
+            let world = World::new();
+            copy_tree(&made.world.path(""), &world.path(""));
+            Prepared { world, names: made.names.clone() }
         });
-        let (outcomes, _) =
-            deposit(&archive, requests.into(), options(), &SystemClock, |_| ()).unwrap();
-        let name = |at: usize| outcomes[at].result.as_ref().unwrap().label.name.to_string();
-        let names = [name(0), name(1)];
-        // The memory is the one of a machine that tests have: without it names go on all the same.
-        for memory in std::fs::read_dir(world.path("archive/.urepo/memory")).unwrap() {
-            std::fs::remove_file(memory.unwrap().path()).unwrap();
-        }
-        world.write("in/f", "f");
-        world.write("about", "[metadata]\ntitle = 'Letter'\n");
-        let row = |name: &String| format!("[[item]]\nidentifier = '{name}'\ntitle = 'Letter'\n");
-        world.write("letters.toml", names.iter().map(row).collect::<String>());
-        world.write("in/g", "g");
-        world.write("list", "in/f\0missing\0");
-        world.write("tree/sid.example.org/x/2009/02.16.17.46/doc/t.txt", "t");
-        let prepared = Prepared { world, names };
         for line in self.before {
             match *line {
                 "damage" => {
@@ -77,6 +60,33 @@ impl Row {
 }
 
 impl Prepared {
+    fn new() -> Prepared {
+        let world = World::new();
+        let archive = make_collection(&world.path("archive"));
+        make_collection(&world.path("mirror"));
+        let requests = ["a", "b"].map(|name| {
+            request(
+                world.write(&format!("{name}.txt"), ["alpha", "beta"][usize::from(name == "b")]),
+            )
+        });
+        let (outcomes, _) =
+            deposit(&archive, requests.into(), options(), &SystemClock, |_| ()).unwrap();
+        let name = |at: usize| outcomes[at].result.as_ref().unwrap().label.name.to_string();
+        let names = [name(0), name(1)];
+        // The memory is the one of a machine that tests have: without it names go on all the same.
+        for memory in std::fs::read_dir(world.path("archive/.urepo/memory")).unwrap() {
+            std::fs::remove_file(memory.unwrap().path()).unwrap();
+        }
+        world.write("in/f", "f");
+        world.write("about", "[metadata]\ntitle = 'Letter'\n");
+        let row = |name: &String| format!("[[item]]\nidentifier = '{name}'\ntitle = 'Letter'\n");
+        world.write("letters.toml", names.iter().map(row).collect::<String>());
+        world.write("in/g", "g");
+        world.write("list", "in/f\0missing\0");
+        world.write("tree/sid.example.org/x/2009/02.16.17.46/doc/t.txt", "t");
+        Prepared { world, names }
+    }
+
     fn run(&self, line: &str, stdout: Stdio) -> Output {
         let mut command = self.command(line);
         command.stdout(stdout).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap()

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::support::{
-    Faults, Mode, System, between_users, first_user, make_collection, recovered_whole, scratch,
-    waiter,
+    Faults, Mode, System, between_users, copy_tree, first_user, make_collection, recovered_whole,
+    scratch, waiter,
 };
 
 const NAMED: &str = "sid.inpe.br/mtc-m18/2009/02.16.17.46";
@@ -54,9 +54,11 @@ fn every_operation(mode: Mode) {
     let scratch = scratch();
     let sources = scratch.path().join("sources");
     make_sources(&sources);
+    let template = scratch.path().join("template");
+    make_collection(&template);
     for at in System::Own.points() {
         let root = scratch.path().join(format!("archive-{at}"));
-        make_collection(&root);
+        copy_tree(&template, &root);
         let faults = Arc::new(Faults::new(&root, at, mode).of_changes());
         let watcher = Watcher::new(Arc::clone(&faults) as _);
         let told = first_user(|| run(&root, &sources, &watcher));
