@@ -108,7 +108,6 @@ impl Command {
     /// The use of stdout. A verification is worth its exit code, even if nobody reads the rest.
     pub(crate) fn purpose(&self) -> Purpose {
         match self {
-            Command::Meta(it) if it.is_answer() => Purpose::Answer,
             Command::Status(it) if it.is_answer() => Purpose::Answer,
             Command::Export(it) if it.is_stream() => Purpose::Answer,
             #[cfg(feature = "resolver")]

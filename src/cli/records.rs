@@ -77,7 +77,6 @@ pub(crate) struct Item<'a> {
     #[serde(flatten)]
     pub(crate) proven_by: Option<PathAt>,
     pub(crate) was: Option<String>,
-    pub(crate) values: Option<BTreeMap<String, Vec<String>>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) changes: Vec<Changed>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -1,5 +1,6 @@
 //! `urepo show`: everything about an item, or one side of it.
 
+mod document;
 mod manifest;
 mod path;
 
@@ -10,6 +11,7 @@ use std::ops::ControlFlow;
 use unicode_normalization::UnicodeNormalization;
 use urepo::catalog::{Catalog, CatalogError, Hit};
 use urepo::collection::{Collection, StoredItem};
+use urepo::export::metadata::{DocumentFormat, MetadataFormat};
 use urepo::identity::Identifier;
 use urepo::index::Query;
 use urepo::item::{Content, Entry, PayloadPath, State, position};
@@ -30,15 +32,23 @@ use crate::cli::{Done, escape, human, remedy, shell};
 ///
 /// Relations of other items to ITEM come from the index, if there is one: `urepo find` builds it.
 ///
+/// --as prints the descriptions of any number of items as one document, instead. `urepo meta import` reads toml, jsonl, csv and
+/// tsv back, and carries out your corrections. A table, csv or tsv, has a column `identifier` and a column for each term, for
+/// each key of your own as x.KEY and for each kind of relation as relation.KIND; a term with several values has several
+/// columns, in the other three a list. The items of a table are read twice, to find its columns first. The other formats have
+/// fewer terms than the sidecar. --as manifest prints the digests of the files as `sha256sum -c` checks them: in the `doc` of
+/// a single item, from the root of the collection for several.
+///
 /// --path prints the directory of each item instead, or the file of ITEM/FILE; `urepo resolve ITEM` prints the file that the
-/// identifier opens. --as manifest prints the digests of the files as `sha256sum -c` checks them: in the `doc` of a single
-/// item, from the root of the collection for several.
+/// identifier opens.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo show example.org/archive/2026/11.21.02.13
   urepo show 11.21.02.13
   urepo show --json 11.21.02.13
+  urepo show 11.21.02.13 --as abnt
+  urepo show --all --as csv > descriptions.csv
   cd \"$(urepo show --path 11.21.02.13)\"
   urepo -c archive show --all --as manifest | (cd archive && sha256sum --quiet -c)")]
 pub(crate) struct Show {
@@ -62,10 +72,36 @@ pub(crate) struct Show {
 #[derive(Clone, Copy, Debug)]
 enum Format {
     Manifest,
+    Document(DocumentFormat),
 }
 
-const FORMATS: [Choice<Format>; 1] =
-    [("manifest", "Digests, for `sha256sum -c`", Format::Manifest)];
+impl Format {
+    const fn foreign(format: MetadataFormat) -> Format {
+        Format::Document(DocumentFormat::Foreign(format))
+    }
+}
+
+const FORMATS: [Choice<Format>; 11] = [
+    ("abnt", "A reference by ABNT NBR 6023", Format::foreign(MetadataFormat::Abnt)),
+    ("apa", "A reference by APA", Format::foreign(MetadataFormat::Apa)),
+    ("bibtex|bib", "Entries for a bibliography", Format::foreign(MetadataFormat::Bibtex)),
+    (
+        "csv",
+        "A table: commas, column names in the first line",
+        Format::Document(DocumentFormat::Csv),
+    ),
+    ("datacite", "DataCite 4, in JSON", Format::foreign(MetadataFormat::Datacite)),
+    ("json", "A list of objects", Format::Document(DocumentFormat::Json)),
+    ("jsonl|ndjson", "One JSON object a line", Format::Document(DocumentFormat::Jsonl)),
+    ("manifest", "Digests, for `sha256sum -c`", Format::Manifest),
+    (
+        "oai_dc|xml|dc",
+        "Dublin Core in the XML of OAI-PMH",
+        Format::foreign(MetadataFormat::DublinCore),
+    ),
+    ("toml", "[[item]] tables", Format::Document(DocumentFormat::Toml)),
+    ("tsv", "A table: tabs, column names in the first line", Format::Document(DocumentFormat::Tsv)),
+];
 
 /// Number of relations of other items shown unless all are asked for.
 const REFERRERS_SHOWN: usize = 20;
@@ -78,6 +114,9 @@ impl Show {
         self.selection.check("show ITEM…")?;
         match self.format {
             Some(Format::Manifest) => return manifest::run(context, &self.selection),
+            Some(Format::Document(format)) => {
+                return document::run(context, &self.selection, format);
+            }
             None if self.path => {
                 return path::run(context, &self.selection, if self.null { b'\0' } else { b'\n' });
             }

@@ -65,7 +65,7 @@ impl TableArgs {
 }
 
 /// The failure for a file in the format of a spreadsheet program, by its name.
-pub(crate) fn spreadsheet(path: &Path) -> Option<Failure> {
+fn spreadsheet(path: &Path) -> Option<Failure> {
     let extension = path.extension()?.to_ascii_lowercase();
     let message = format!("`{}` is the file of a spreadsheet program", path.display());
     ["ods", "xls", "xlsx"].iter().any(|it| extension == *it).then(|| Failure::usage(message))

@@ -51,7 +51,7 @@ impl Explain for AmendError {
             Self::NoTarget { name, .. } => Failure::of(Exit::Failure, self)
                 .hint(format!("`urepo show {name} --as manifest` lists its files")),
             Self::Outdated { name } => Failure::of(Exit::Conflict, self)
-                .hint(format!("`urepo meta get {name}` shows it as it is now; repeat the command")),
+                .hint(format!("`urepo show {name}` shows it as it is now; repeat the command")),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }
     }

@@ -13,7 +13,7 @@ impl Explain for DescribedError {
             Self::Table(error) => error.explain(),
             Self::Correction(error) => error.explain(),
             Self::NoItem => Failure::of(Exit::Failure, self)
-                .hint("name the item by its identifier; `urepo meta export` writes it"),
+                .hint("name the item by its identifier; `urepo show --as csv` writes it"),
             Self::Twice { .. } => Failure::of(Exit::Failure, self)
                 .hint("put all that changes in an item into one row"),
             Self::NoSource(_) | Self::SeveralItems { .. } => Failure::of(Exit::Conflict, self)

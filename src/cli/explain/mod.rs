@@ -156,7 +156,7 @@ impl Explain for MetadataError {
             ),
             Self::OwnKeys(keys) => failure.hint(format!("name them: `{}`", keys.join(" "))),
             Self::Key(_) => failure.hint("name it in such letters, as in `x.shelf-mark`"),
-            Self::Empty(_) => failure.hint("leave it out, or remove it with `urepo meta unset`"),
+            Self::Empty(_) => failure.hint("leave it out; `urepo meta set ITEM KEY=` removes a key"),
             Self::GivenTwice(_) | Self::Language(_) | Self::Text(_) | Self::Kind(_) => failure,
         }
     }

@@ -117,7 +117,7 @@ fn an_empty_directory_is_a_warning_and_no_item() {
         "show --all",
         "show --path --all",
         "show --as manifest --all",
-        "meta export --all",
+        "show --all --as csv",
         "links --all",
         "export --all --to out",
         "export --all --format tar --to -",

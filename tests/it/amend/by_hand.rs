@@ -30,14 +30,14 @@ fn a_comment_in_the_head_blocks_nothing() {
         let other = archive.run("new carta.txt --language pt").line();
         archive.run("meta set ITEM x.box=1").succeeded();
         archive.run("meta set ITEM x.box=2 x.shelf=3").succeeded();
-        archive.run("meta unset ITEM x.shelf").succeeded();
+        archive.run("meta set ITEM x.shelf=").succeeded();
         archive.run(&format!("relate ITEM --translation pt={other}")).succeeded();
         archive.run(&format!("relate ITEM --relation x.review={other}")).succeeded();
         let sidecar = archive.sidecar();
         assert_eq!(sidecar.metadata.values("x.box").unwrap(), ["2"]);
         assert_eq!(sidecar.metadata.values("x.shelf").unwrap(), [""; 0]);
         assert_eq!(sidecar.relations.iter().count(), 2);
-        archive.run("meta unset ITEM x.box").succeeded();
+        archive.run("meta set ITEM x.box=").succeeded();
         assert!(archive.text().contains("# by Ana"), "{}", archive.text());
         archive.world.run("verify archive").succeeded();
     }

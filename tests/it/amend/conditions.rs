@@ -36,8 +36,8 @@ fn conditions_are_given_at_the_deposit_and_travel() {
     );
     assert_eq!(world.run(&format!("-c archive migrate {name} --to mirror")).code, 23);
     // The Copy is behind when they change.
-    world.run(&format!("-c archive meta set {name} --transferable access=metadata")).succeeded();
-    world.run(&format!("-c archive meta unset {name} access.allow=192.0.2.0/24")).succeeded();
+    world.run(&format!("-c archive meta set {name} transferable=true access=metadata")).succeeded();
+    world.run(&format!("-c archive meta set {name} access.allow-=192.0.2.0/24")).succeeded();
     world.run("-c mirror copy --all --from archive").succeeded();
     let copy = sidecar(&world, "mirror", &name);
     let level = copy.access.level_at("192.0.2.7".parse().ok());

@@ -51,6 +51,12 @@ impl Library {
         ran.succeeded().to_owned() + &ran.stderr
     }
 
+    /// Writes the descriptions of all items into `file`, in the format of its extension.
+    fn print_into(&self, file: &str) {
+        let format = file.rsplit_once('.').unwrap().1;
+        self.world.write(file, self.run(&format!("show --all --as {format}")));
+    }
+
     fn import(&self, file: &str, more: &str) -> Ran {
         self.world.run(&format!("-c archive meta import {file} {more}"))
     }
@@ -89,14 +95,14 @@ fn what_comes_back_as_it_left_changes_nothing() {
     let library = Library::new();
     let before = library.texts();
     for file in FILES {
-        library.run(&format!("meta export --all --output {file}"));
+        library.print_into(file);
         let ran = library.import(file, "");
         assert_eq!((ran.code, ran.stderr.as_str()), (0, "nothing to change\n"), "{file}");
         let ran = library.import(file, "--clear-empty");
         assert_eq!((ran.code, ran.stderr.as_str()), (0, "nothing to change\n"), "{file}");
         assert_eq!(library.texts(), before, "{file}");
     }
-    let one = format!("meta export {} --format", library.names[2]);
+    let one = format!("show {} --as", library.names[2]);
     for format in ["toml", "jsonl", "csv", "tsv"] {
         library.world.write("one", library.world.run(&format!("-c archive {one} {format}")).stdout);
         let ran = library.import("one", &format!("--format {format}"));
@@ -108,7 +114,7 @@ fn what_comes_back_as_it_left_changes_nothing() {
 fn what_is_corrected_in_a_document_is_all_that_changes() {
     for file in FILES {
         let library = Library::new();
-        library.run(&format!("meta export --all --output {file}"));
+        library.print_into(file);
         let before = library.texts();
         library.correct(file, "Two", "Zwei");
         library.correct(file, "Silva, Ana", "Souza, Ana");
@@ -201,7 +207,7 @@ fn an_item_is_named_in_any_way() {
 fn relations_change_at_both_ends() {
     let library = Library::new();
     let [a, b, c] = [0, 1, 2].map(|at| &library.names[at]);
-    library.run("meta export --all --output d.csv");
+    library.print_into("d.csv");
     // In the row of A alone: that of B says that it follows A.
     library.correct("d.csv", &format!(",{b},"), &format!(",{c},"));
     let before = library.texts();
@@ -275,7 +281,7 @@ fn values_that_stay_keep_their_types_and_blanks() {
         sidecar.metadata = Sidecar::read(text.as_bytes()).unwrap().0.metadata;
     });
     for file in FILES {
-        library.run(&format!("meta export --all --output {file}"));
+        library.print_into(file);
         let ran = library.import(file, "");
         assert_eq!((ran.code, ran.stderr.as_str()), (0, "nothing to change\n"), "{file}");
     }
@@ -293,14 +299,14 @@ fn a_document_comes_by_standard_input() {
     let library = Library::new();
     let urepo = env!("CARGO_BIN_EXE_urepo");
     let script = format!(
-        "{urepo} -c archive meta export --all --format jsonl | sed s/Two/Zwei/ | \
+        "{urepo} -c archive show --all --as jsonl | sed s/Two/Zwei/ | \
          {urepo} -c archive meta import --format jsonl -"
     );
     assert!(library.world.shell(&script).status().unwrap().success());
     assert_eq!(library.values(1, "title"), ["Zwei"]);
     // A pipe with a name is read once.
     let script = format!(
-        "mkfifo p && ({urepo} -c archive meta export --all --format jsonl | sed s/Zwei/Dois/ > p &) && \
+        "mkfifo p && ({urepo} -c archive show --all --as jsonl | sed s/Zwei/Dois/ > p &) && \
          {urepo} -c archive meta import --format jsonl p"
     );
     assert!(library.world.shell(&script).status().unwrap().success());
@@ -323,14 +329,4 @@ fn numbers_keep_their_digits() {
     assert!(library.import("t.jsonl", "").stderr.contains("`title` is given twice"));
     library.world.write("t.toml", format!("[[item]]\nidentifier = '{b}'\nx.box = 1.10\n"));
     assert!(library.import("t.toml", "").stderr.contains("keeps its digits in quotes"));
-}
-
-#[test]
-fn a_document_replaces_no_file() {
-    let library = Library::new();
-    library.world.write("d.csv", "mine");
-    let ran = library.world.run("-c archive meta export --all --output d.csv");
-    assert_eq!(ran.code, 1);
-    assert_eq!(fs::read_to_string(library.world.path("d.csv")).unwrap(), "mine");
-    assert_eq!(library.world.run("-c archive meta export --all --json").code, 2);
 }

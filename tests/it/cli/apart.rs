@@ -118,7 +118,6 @@ fn nothing_is_written_into_a_collection() {
     let lines = [
         "-c archive import in --reject-dir PLACE",
         "-c archive import in missing --rejects PLACE/new",
-        "-c archive meta export --all --output PLACE/new.csv",
         "-c archive export --all --to PLACE/new",
         "-c archive export --all --format bagit --to PLACE",
         "generate man PLACE",

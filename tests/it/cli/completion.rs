@@ -80,7 +80,7 @@ fn in_bash_zsh_and_fish() {
         assert_eq!(ask("urepo -c main show exam"), names, "{shell}");
         assert_eq!(ask(&format!("urepo -c archive show --path {year}/")), names, "{shell}");
         assert_eq!(ask(&format!("urepo show -c archive {}", leaves[1])), leaves[1..], "{shell}");
-        assert_eq!(ask(&format!("urepo -c main meta get {}", &leaves[0][..5])), leaves, "{shell}");
+        assert_eq!(ask(&format!("urepo -c main meta edit {}", &leaves[0][..5])), leaves, "{shell}");
         assert!(ask("urepo -c ma").contains(&"main".to_owned()), "{shell}");
         assert!(ask("urepo -c main copy --all --to ma").contains(&"main".to_owned()), "{shell}");
         // Nothing is there, and nobody hears of it.

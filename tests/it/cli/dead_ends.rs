@@ -48,7 +48,7 @@ fn is_clean(world: &World, line: &str) {
 }
 
 fn title(world: &World, root: &str, name: &str) -> String {
-    world.run(&format!("-c {root} meta get {name} title")).line()
+    world.run(&format!("-c {root} list {name} --columns title")).line()
 }
 
 /// The Original is lost, and somebody has edited the only Copy.

@@ -132,7 +132,7 @@ fn what_only_waited_is_11() {
         "-c archive mint".to_owned(),
         format!("-c archive meta set {first} title=Four"),
         "-c archive meta set --all title=Four -y".to_owned(),
-        "-c archive meta add --all subject=maps -y".to_owned(),
+        "-c archive meta set --all subject+=maps -y".to_owned(),
         "-c archive meta import made.csv".to_owned(),
         format!("-c archive relate {first} --part-of {second}"),
         format!("-c archive copy {first} --to mirror"),

@@ -130,7 +130,7 @@ fn of_failures_on_stderr() {
 fn of_a_single_item_that_fails() {
     let (world, _) = world_with_item();
     let absent = "example.org/archive/2009/02.16.17.46";
-    for command in ["show", "show --path", "resolve", "open", "list", "verify", "meta get"] {
+    for command in ["show", "show --path", "resolve", "open", "list", "verify"] {
         let ran = world.run(&format!("-c archive {command} {absent} --json"));
         let told = records(&ran);
         has(&told[0], "item", &["id", "error"]);

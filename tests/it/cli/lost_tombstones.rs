@@ -41,7 +41,7 @@ fn comes_back(world: &World, name: &str, tombstone: &str) {
 fn is_restored(world: &World, name: &str) -> Ran {
     let ran = world.run(&format!("-c archive restore {name} -y"));
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    assert_eq!(world.run(&format!("-c archive meta get {name} title")).line(), "Precious");
+    assert_eq!(world.run(&format!("-c archive list {name} --columns title")).line(), "Precious");
     let payload = world.path("archive").join(name).join("doc/a.txt");
     assert_eq!(fs::read_to_string(payload).unwrap(), "alpha");
     world.run("verify archive").succeeded();

@@ -139,7 +139,7 @@ fn every_command_names_a_backup_that_has_what_is_lost() {
         assert_eq!(ran.code, 23, "{}", ran.stderr);
         type_hint(&world, &world.run("-c archive verify").stderr);
         world.run("-c archive verify").succeeded();
-        let title = world.run(&format!("-c archive meta get {name} title"));
+        let title = world.run(&format!("-c archive list {name} --columns title"));
         assert_eq!(title.succeeded(), "Corrected\n");
     }
 }
@@ -164,7 +164,7 @@ fn nothing_is_given_up_whose_files_an_older_copy_has() {
     world.run(&format!("-c archive meta set {name} title=Corrected")).succeeded();
     world.write(&format!("archive/{name}/doc/a.txt"), "A");
     type_hint(&world, &world.run("verify archive mirror").stderr);
-    let title = world.run(&format!("-c archive meta get {name} title"));
+    let title = world.run(&format!("-c archive list {name} --columns title"));
     assert_eq!(title.succeeded(), "Corrected\n");
     world.run("-c archive verify").succeeded();
 }
@@ -269,7 +269,7 @@ fn a_backup_of_the_holder_is_named_before_an_older_copy_goes_on() {
     assert!(ran.stderr.contains(&command), "{}", ran.stderr);
     assert!(refused.stderr.contains(&command), "{}", refused.stderr);
     type_hint(&world, &ran.stderr);
-    assert_eq!(world.run(&format!("-c archive meta get {name} title")).line(), "Newest");
+    assert_eq!(world.run(&format!("-c archive list {name} --columns title")).line(), "Newest");
     assert_eq!(world.run("verify archive mirror").code, 0);
 }
 

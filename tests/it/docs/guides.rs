@@ -90,7 +90,7 @@ impl Section {
 fn skeletons(block: &Block) -> Vec<String> {
     let pages = crate::manual::pages();
     let subcommands: BTreeSet<_> = pages.keys().flat_map(|page| page.split('-')).collect();
-    assert!(subcommands.contains("get"), "each subcommand has a manual page");
+    assert!(subcommands.contains("set"), "each subcommand has a manual page");
     let is_kept =
         |word: &&str| *word == "urepo" || word.starts_with('-') || subcommands.contains(*word);
     let skeleton = |command: &str| {

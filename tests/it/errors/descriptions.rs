@@ -25,7 +25,7 @@ hint: name it in such letters, as in `x.shelf-mark`
     let title = |text| ["-c", "archive", "new", "a.txt", "--title", text];
     refuses_args(&world, title(""), 1).tells(str![[r#"
 error: the text of `title` is empty
-hint: leave it out, or remove it with `urepo -c archive meta unset`
+hint: leave it out; `urepo -c archive meta set ITEM KEY=` removes a key
 
 "#]]);
     refuses_args(&world, title("a\u{7}"), 1).tells(str![[r#"

@@ -18,7 +18,7 @@ Commands:
   list      List items [alias: ls]
   show      Show the metadata and files of items [alias: info]
   find      Search items by metadata, file name, content, state and date [alias: search]
-  meta      Show and correct the descriptions of items
+  meta      Correct the descriptions of items
   relate    Link editions, translations, metadata and parts
   cat       Print a file of an item
   open      Open items in desktop programs

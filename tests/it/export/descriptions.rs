@@ -312,7 +312,7 @@ fn persistent_urls_begin_as_the_collection_says() {
         exported("abnt.txt"),
         exported("apa.txt"),
         exported("datacite.json"),
-        run(&format!("meta export {name} --format datacite")),
+        run(&format!("show {name} --as datacite")),
         run(&format!("resolve {name}:(apa)")),
         run(&format!("resolve --json {name}:(apa)")),
     ] {

@@ -431,6 +431,6 @@ fn a_copy_gets_the_description_that_its_original_has_by_now() {
     world.write(&sidecar, text.replace("Letters", "Lettuce"));
     assert_eq!(world.run("-c archive copy --all --to mirror").code, 3);
     world.run(&format!("-c mirror repair {name} --from archive")).succeeded();
-    assert_eq!(world.run(&format!("-c mirror meta get {name} title")).line(), "Corrected");
+    assert_eq!(world.run(&format!("-c mirror list {name} --columns title")).line(), "Corrected");
     world.run("verify archive mirror").succeeded();
 }

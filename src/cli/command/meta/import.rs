@@ -23,7 +23,7 @@ use crate::cli::input::{Document, is_stdin, name_of};
 
 /// Correct the descriptions of many items by a table
 ///
-/// The table is CSV, TSV, TOML or JSON Lines, one that `urepo meta export` wrote, or one like it. A row names its item in the column
+/// The table is CSV, TSV, TOML or JSON Lines, one that `urepo show --as` printed, or one like it. A row names its item in the column
 /// `identifier`, in any spelling, or by `path`, the source that the item was imported from. A column replaces
 /// all values of its term: several columns of one name, or a list in TOML and JSON Lines, are its values. A missing
 /// column and an empty cell leave the term unchanged; with --clear-empty an empty cell removes the term. Rows

@@ -66,7 +66,7 @@ fn what_is_wrong_is_named_with_its_place() {
 #[test]
 fn only_originals_are_changed() {
     let library = Library::new();
-    library.run("meta export --all --output d.csv");
+    library.print_into("d.csv");
     change_item(&library.world.path("archive"), &library.names[1], |sidecar| {
         sidecar.state = State::Copy;
         sidecar.origin.insert("collection".into(), "0123".into());

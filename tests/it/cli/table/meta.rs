@@ -32,18 +32,6 @@ pub(super) const ROWS: &[Row] = &[
         purpose: Purpose::Work(is_related),
     },
     Row {
-        command: "meta-get",
-        before: &["-c archive meta set A title=Letter"],
-        well: "-c archive meta get A B",
-        bad: &[
-            ("-c archive meta get A NONE title", 3),
-            ("-c archive meta get NONE title", 21),
-            ("-c archive meta get A titel", 1),
-        ],
-        json: Json::Run,
-        purpose: Purpose::Answer,
-    },
-    Row {
         command: "meta-set",
         before: &[],
         well: "-c archive meta set A B title=Letter",
@@ -55,20 +43,15 @@ pub(super) const ROWS: &[Row] = &[
         purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 2),
     },
     Row {
-        command: "meta-add",
-        before: &[],
-        well: "-c archive meta add A B creator=Ana",
-        bad: &[("-c archive meta add A NONE creator=Ana", 3)],
-        json: Json::Run,
-        purpose: Purpose::Work(|world| with_line(world, "creator = [\"Ana\"]") == 2),
-    },
-    Row {
-        command: "meta-unset",
+        command: "meta-set",
         before: &["-c archive meta set A B title=Letter"],
-        well: "-c archive meta unset A B title",
-        bad: &[("-c archive meta unset A NONE title", 3)],
+        well: "-c archive meta set A B title= creator+=Ana",
+        bad: &[("-c archive meta set A NONE title= creator+=Ana", 3)],
         json: Json::Run,
-        purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 0),
+        purpose: Purpose::Work(|world| {
+            with_line(world, "creator = [\"Ana\"]") == 2
+                && with_line(world, "title = \"Letter\"") == 0
+        }),
     },
     Row {
         command: "meta-edit",
@@ -80,18 +63,6 @@ pub(super) const ROWS: &[Row] = &[
         ],
         json: Json::Run,
         purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 1),
-    },
-    Row {
-        command: "meta-export",
-        before: &[],
-        well: "-c archive meta export A B",
-        bad: &[
-            ("-c archive meta export A NONE --output d.csv", 3),
-            ("-c archive meta export NONE --output d.csv", 21),
-            ("-c archive meta export --output d.csv", 2),
-        ],
-        json: Json::No,
-        purpose: Purpose::Answer,
     },
     Row {
         command: "meta-import",

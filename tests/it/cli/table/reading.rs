@@ -68,6 +68,18 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         command: "show",
         before: &[],
+        well: "-c archive show --as csv A B",
+        bad: &[
+            ("-c archive show --as csv A NONE", 3),
+            ("-c archive show --as csv NONE", 21),
+            ("-c archive show --as csv", 2),
+        ],
+        json: No,
+        purpose: Answer,
+    },
+    Row {
+        command: "show",
+        before: &[],
         well: "-c archive show --as manifest A B",
         bad: &[
             ("-c archive show --as manifest A NONE", 3),
