@@ -17,16 +17,18 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
     let (lists, lines): (Vec<&str>, Vec<&str>) = lines.into_iter().partition(is_list);
     let message = lines.join(" ");
     let failure = Failure::usage(message.strip_prefix("error: ").unwrap_or(&message));
-    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
-        && let Some(hint) = words::instead(word)
-    {
-        return Some(failure.hint(hint));
-    }
     // A suggestion leads further than the values, and these further than the usage.
     let rest: Vec<_> = rest.lines().map(str::trim).collect();
     let tip = rest.iter().find_map(|line| line.strip_prefix("tip: "));
     let values = lists.first().map(|list| list.trim_matches(['[', ']']));
     let usage = rest.iter().copied().find(|line| line.starts_with("Usage: "));
+    let group = usage.and_then(|line| line.split(' ').nth(2));
+    let group = group.filter(|word| !word.starts_with(['[', '<']));
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some(hint) = words::instead(group, word)
+    {
+        return Some(failure.hint(hint));
+    }
     Some(match tip.or(values).or(usage) {
         Some(hint) => failure.hint(hint),
         None => failure,

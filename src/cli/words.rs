@@ -1,10 +1,23 @@
 //! Words that people type for a command that has another name here.
 
-/// The line that says what is typed instead of the unknown command `word`.
-pub(crate) fn instead(word: &str) -> Option<&'static str> {
-    let found = WORDS.iter().find(|(words, _)| words.split(' ').any(|it| it == word));
+/// The line that says what is typed instead of the unknown command `word`, or of that verb of `group`.
+pub(crate) fn instead(group: Option<&str>, word: &str) -> Option<&'static str> {
+    let words = match group {
+        None => WORDS,
+        Some("meta") => META,
+        Some(_) => return None,
+    };
+    let found = words.iter().find(|(words, _)| words.split(' ').any(|it| it == word));
     found.map(|(_, hint)| *hint)
 }
+
+/// The verbs of `meta` that people look for.
+const META: &[(&str, &str)] = &[
+    ("get show", "`urepo show ITEM`; one value: `urepo list ITEM --columns title`"),
+    ("add", "`urepo meta set ITEM KEY+=VALUE`"),
+    ("unset remove delete", "`urepo meta set ITEM KEY=`, or KEY-=VALUE for one value"),
+    ("export", "`urepo show --all --as csv`"),
+];
 
 /// The words, with what other programs or earlier versions mean by them, and the hint.
 const WORDS: &[(&str, &str)] = &[
@@ -67,6 +80,8 @@ mod tests {
             assert!(seen.insert(word), "{word} stands twice");
             assert!(definitions.find_subcommand(word).is_none(), "{word} is a command");
         }
-        assert_eq!(instead("frobnicate"), None);
+        assert_eq!(instead(None, "frobnicate"), None);
+        assert!(instead(Some("meta"), "get").is_some_and(|hint| hint.contains("columns")));
+        assert_eq!(instead(Some("resolver"), "get"), None);
     }
 }

@@ -81,6 +81,11 @@ error: unrecognized subcommand 'undelete'
 hint: `urepo restore ITEM`
 
 "#]]);
+    refuses(&world, "meta get", 2).tells(str![[r#"
+error: unrecognized subcommand 'get'
+hint: `urepo show ITEM`; one value: `urepo list ITEM --columns title`
+
+"#]]);
     refuses(&world, "list --colour", 2).tells(str![[r#"
 error: unexpected argument '--colour' found
 hint: a similar argument exists: '--color'
