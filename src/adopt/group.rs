@@ -37,7 +37,7 @@ pub(super) fn place(
 ) -> (Vec<Outcome>, Option<AdoptError>) {
     let (root, now) = (collection.root(), waiter.clock.now());
     let staged: Vec<_> =
-        group.iter().map(|ready| write((ready, origin), writer, collection, now)).collect();
+        group.iter().map(|ready| write(ready, origin, writer, collection, now)).collect();
     let directories: Vec<_> = group.iter().map(|ready| ready.plan.directory().to_owned()).collect();
     let begun = writer
         .sync_staged_sidecars(staged.iter().flatten().map(|(staged, _)| staged.as_path()))
@@ -106,7 +106,8 @@ fn doubted(outcome: Outcome, error: &PathError) -> Outcome {
 
 /// Writes a sidecar into the stage, and returns it with what the collection then has of its item. It is not synced.
 fn write(
-    (ready, origin): (&Ready, &str),
+    ready: &Ready,
+    origin: &str,
     writer: &Writer,
     collection: &Collection,
     now: Instant,

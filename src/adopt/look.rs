@@ -35,12 +35,12 @@ pub(super) enum Look {
     NoItem(&'static str),
 }
 
-/// Inspects `name`, as it is spelt in the tree at `root`. If `are_copies`, the items are Copies, whatever their references
-/// say.
+/// Inspects `name`, as it is spelt in the tree at `root`. With `copies_of`, the items are Copies, whatever their
+/// references say.
 pub(super) fn look(
     root: &Dir,
     name: &RepositoryName,
-    are_copies: bool,
+    copies_of: Option<&str>,
 ) -> Result<Look, AdoptError> {
     match root.stat(name.as_str())?.map(|stamp| stamp.kind) {
         Some(Kind::Directory) => {}
@@ -79,7 +79,7 @@ pub(super) fn look(
     let mut plan = Plan {
         name: item.name().clone(),
         spelt: name.clone(),
-        state: if are_copies { State::Copy } else { told.unwrap_or(State::Original) },
+        state: if copies_of.is_some() { State::Copy } else { told.unwrap_or(State::Original) },
         entries: Vec::new(),
         files: 0,
         bytes: 0,

@@ -33,7 +33,7 @@ enum Prepared {
 /// Whether any directory below `root` has the name of an item.
 pub fn has_items(root: &Dir) -> Result<bool, PathError> {
     let visited = visit_tree(root, &Names::default(), |listed| match listed {
-        Listed::Item(name) => match look(root, &name, false) {
+        Listed::Item(name) => match look(root, &name, None) {
             Ok(Look::NoItem(_)) => Ok(ControlFlow::Continue(())),
             _ => Ok(ControlFlow::Break(())),
         },
@@ -208,7 +208,7 @@ impl Side<'_> {
         if self.flow.stopped() {
             return self.tell(number, refused(AdoptError::GroupFailed));
         }
-        let looked = || look(self.root, &name, self.adopter.copies_of.is_some());
+        let looked = || look(self.root, &name, self.adopter.copies_of);
         let asked = (self.adopter.mode.collection(), &self.adopter.peers);
         let looked = looked().and_then(|found| {
             match check_ledger(asked, &name, &found) {

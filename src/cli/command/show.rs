@@ -68,7 +68,7 @@ pub(crate) struct Show {
     format: Option<Format>,
 }
 
-/// What is printed of an item.
+/// The output of `--as`.
 #[derive(Clone, Copy, Debug)]
 enum Format {
     Manifest,

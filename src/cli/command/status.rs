@@ -68,7 +68,7 @@ pub(crate) struct Status {
     access: access::Access,
 }
 
-/// What is shown of the collection in use instead.
+/// Views of the collection in use, in place of the comparison.
 #[derive(Debug, clap::Args)]
 #[group(multiple = false)]
 struct View {

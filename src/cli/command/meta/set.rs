@@ -76,8 +76,11 @@ fn add(edits: &mut Vec<Edit>, key: &str, value: &str) -> Done {
         (_, Some(key)) => Edit::RemoveValue(key.to_owned(), value),
         _ if value.is_empty() => Edit::Remove(key.to_owned()),
         _ => {
-            let is_key = |edit: &&mut Edit| edit.key().eq_ignore_ascii_case(key);
-            if let Some(Edit::Set(_, values)) = edits.iter_mut().find(is_key) {
+            let mut values = edits.iter_mut().filter_map(|edit| match edit {
+                Edit::Set(set, values) if set.eq_ignore_ascii_case(key) => Some(values),
+                _ => None,
+            });
+            if let Some(values) = values.next() {
                 values.push(value);
                 return Ok(());
             }

@@ -25,7 +25,7 @@ pub(super) fn run(context: &Context, selection: &Selection, end: u8) -> Done {
     for_each(context, &selection.items, |text| {
         let (item, file) = item_and_file(context, &collection, text)?;
         match file {
-            Some(file) => tell_file(context, (&collection, selection), &item, file, end),
+            Some(file) => tell_file(context, &collection, selection, &item, file, end),
             // Also if the sidecar cannot be read, so that a person can inspect the files.
             None => tell(context, &item, item.path(), end),
         }
@@ -34,7 +34,8 @@ pub(super) fn run(context: &Context, selection: &Selection, end: u8) -> Done {
 
 fn tell_file(
     context: &Context,
-    (collection, selection): (&Collection, &Selection),
+    collection: &Collection,
+    selection: &Selection,
     item: &StoredItem,
     file: &str,
     end: u8,
