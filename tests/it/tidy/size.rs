@@ -59,7 +59,7 @@ const PARTS: &[(&str, usize, &[&str])] = &[
     ("index", 1_764, &["src/index", "src/catalog"]),
     ("holdings", 953, &["src/holdings"]),
     ("verify", 2_870, &["src/verify", "src/links"]),
-    ("deposit", 9_475, &["src/deposit", "src/import", "src/adopt"]),
+    ("deposit", 9_476, &["src/deposit", "src/import", "src/adopt"]),
     ("transfer", 2_733, &["src/transfer", "src/promotion"]),
     ("removal", 3_515, &["src/removal", "src/repair"]),
     ("export", 1_648, &["src/export"]),
