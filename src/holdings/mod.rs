@@ -47,7 +47,7 @@ pub use concern::{Concern, Weight};
 pub use error::OriginalError;
 pub use places::places;
 pub use reading::holdings;
-pub(crate) use reading::{holdings_with, read};
+pub(crate) use reading::{Ledgers, holdings_with, read};
 pub(crate) use sight::{Seen, line_below, line_of, with_line, with_line_read};
 pub use sight::{Sight, Unseen};
 pub use survey::{Report, Survey};

@@ -23,16 +23,27 @@ const ATTEMPTS: usize = 8;
 /// only if a second reading finds every sidecar unchanged: then all of them existed at the same time.
 pub fn holdings<C: Borrow<Collection>>(name: &RepositoryName, collections: &[C]) -> Holdings {
     let lookups: Vec<_> = collections.iter().map(|it| Lookup::new(it.borrow())).collect();
-    holdings_with(name, &lookups, drop).0
+    holdings_with(name, &lookups, Ledgers::Follow, drop).0
 }
 
-/// The same, with the result of `keep` for each sidecar; `None` for one that cannot be read.
+/// How far the ledgers of the collections are read for an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ledgers {
+    /// To their present ends.
+    Follow,
+    /// As far as they were read, lately and without an error: for each of many items, to ask for their ends costs two stats.
+    AsRead,
+}
+
+/// The same, with the result of `keep` for each sidecar; `None` for one that cannot be read. A second reading follows the
+/// ledgers: what changed after they were read looks unsettled to the first.
 pub(crate) fn holdings_with<T>(
     name: &RepositoryName,
     lookups: &[Lookup<'_>],
+    ledgers: Ledgers,
     keep: impl Fn(Sidecar) -> T,
 ) -> (Holdings, Vec<Option<T>>) {
-    let mut reading = Reading::of(name, lookups, &keep);
+    let mut reading = Reading::of(name, lookups, ledgers, &keep);
     let mut repeated = 0;
     for _ in 1..ATTEMPTS {
         // An item found nowhere may have moved meanwhile; only a second reading that finds it nowhere
@@ -41,7 +52,7 @@ pub(crate) fn holdings_with<T>(
         if repeated == needed || reading.is_settled() {
             break;
         }
-        let again = Reading::of(name, lookups, &keep);
+        let again = Reading::of(name, lookups, Ledgers::Follow, &keep);
         repeated = if again.versions == reading.versions { repeated + 1 } else { 0 };
         reading = again;
     }
@@ -61,6 +72,7 @@ impl<T> Reading<T> {
     fn of(
         name: &RepositoryName,
         lookups: &[Lookup<'_>],
+        ledgers: Ledgers,
         keep: &impl Fn(Sidecar) -> T,
     ) -> Reading<T> {
         let mut reading = Reading { all: Vec::new(), versions: Vec::new(), kept: Vec::new() };
@@ -73,7 +85,7 @@ impl<T> Reading<T> {
             }
         }
         let collections: Vec<_> = lookups.iter().map(Lookup::collection).collect();
-        judge_all(name, &mut reading.all, &collections);
+        judge_all(name, &mut reading.all, &collections, ledgers);
         reading
     }
 
@@ -89,14 +101,22 @@ impl<T> Reading<T> {
 }
 
 /// Sets the standing of each of the holdings of one item, by those holdings and by the latest line of each collection.
-fn judge_all(name: &RepositoryName, all: &mut Vec<JudgedHolding>, collections: &[&Collection]) {
+fn judge_all(
+    name: &RepositoryName,
+    all: &mut Vec<JudgedHolding>,
+    collections: &[&Collection],
+    ledgers: Ledgers,
+) {
     let id = |at: usize| collections[at].id();
     let mut lines = Vec::new();
     for (at, collection) in collections.iter().enumerate() {
         let own = all.iter_mut().find(|it| it.collection == at);
         let rule = own.as_ref().map(|own| own.seen(id(at)));
-        let line = collection.follow_ledger();
-        match (line.and_then(|()| line_below(name, collection, rule.as_ref())), own) {
+        let followed = match ledgers {
+            Ledgers::Follow => collection.follow_ledger(),
+            Ledgers::AsRead => Ok(()),
+        };
+        match (followed.and_then(|()| line_below(name, collection, rule.as_ref())), own) {
             (Ok(line), _) => lines.extend(line),
             // An error is never an absence.
             (Err(error), Some(own)) => own.record = Err(error.into()),

@@ -11,7 +11,7 @@ use std::sync::mpsc::{self, SyncSender};
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use super::{Holdings, JudgedHolding, holdings_with};
+use super::{Holdings, JudgedHolding, Ledgers, holdings_with};
 use crate::collection::{Collection, Listed, Lookup, Names, listing_order};
 use crate::disk::{IoContext, PathError};
 use crate::identity::RepositoryName;
@@ -127,7 +127,10 @@ impl<C: Borrow<Collection>> Survey<'_, C> {
                 if batch.is_empty() {
                     break;
                 }
-                let look_up = |listed| look_up(listed, &lookups);
+                let followed = lookups.iter().all(|it| it.collection().follow_ledger().is_ok());
+                // What cannot be read is said of each item.
+                let ledgers = if followed { Ledgers::AsRead } else { Ledgers::Follow };
+                let look_up = |listed| look_up(listed, &lookups, ledgers);
                 let found: Vec<_> =
                     pool.install(|| batch.into_par_iter().filter_map(look_up).collect());
                 for found in found {
@@ -184,10 +187,14 @@ fn next_of(
 }
 
 /// The holdings of a name in all collections.
-fn look_up((collection, listed): (usize, ListedName), lookups: &[Lookup<'_>]) -> Option<Report> {
+fn look_up(
+    (collection, listed): (usize, ListedName),
+    lookups: &[Lookup<'_>],
+    ledgers: Ledgers,
+) -> Option<Report> {
     match listed {
         Ok(name) => {
-            let (holdings, _) = holdings_with(&name, lookups, drop);
+            let (holdings, _) = holdings_with(&name, lookups, ledgers, drop);
             // An item that is gone by now, or is not a directory, is not held by any collection.
             (!holdings.all.is_empty()).then_some(Report::Item(holdings))
         }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::record::{ItemRecord, Items};
 use crate::collection::{Collection, CollectionError, Lookup};
 use crate::export::MetadataFormat;
-use crate::holdings::{JudgedHolding, Standing, holdings_with};
+use crate::holdings::{JudgedHolding, Ledgers, Standing, holdings_with};
 use crate::identity::{FormatName, Identifier, Instant, RepositoryName, RequiredStatus};
 use crate::item::State;
 use crate::sidecar::{Seal, Sidecar};
@@ -109,7 +109,7 @@ impl<'a> Holders<'a> {
         name: &RepositoryName,
         required: RequiredStatus,
     ) -> Result<Option<HeldItem>, CollectionError> {
-        let (mut found, mut sidecars) = holdings_with(name, &self.lookups, |sidecar| sidecar);
+        let (mut found, mut sidecars) = holdings_with(name, &self.lookups, Ledgers::Follow, |sidecar| sidecar);
         let originals = found.originals();
         let best = (0..found.all.len()).min_by_key(|at| rank(&found.all[*at], required));
         let Some(best) = best else { return Ok(None) };
