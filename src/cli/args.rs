@@ -61,7 +61,6 @@ macro_rules! commands {
             #[command(visible_aliases = ["search"])]
             Find(Box<command::find::Find>),
             Meta(command::meta::Meta),
-            Relate(command::relate::Relate),
             Cat(command::cat::Cat),
             Open(command::open::Open),
             Resolve(Box<command::resolve::Resolve>),
@@ -69,7 +68,6 @@ macro_rules! commands {
             #[command(visible_aliases = ["check", "fsck"])]
             Verify(command::verify::Verify),
             Status(command::status::Status),
-            Whereis(command::whereis::Whereis),
             #[command(visible_aliases = ["cp"])]
             Copy(Box<command::copy::Copy>),
             #[command(visible_aliases = ["move", "mv"])]
@@ -120,7 +118,6 @@ impl Command {
             | Command::Cat(_)
             | Command::Open(_)
             | Command::Resolve(_)
-            | Command::Whereis(_)
             | Command::Log(_) => Purpose::Answer,
             _ => Purpose::Work,
         }
@@ -136,14 +133,12 @@ impl Command {
             Command::Show(it) => it.run(context),
             Command::Find(it) => it.run(context),
             Command::Meta(it) => it.run(context),
-            Command::Relate(it) => it.run(context),
             Command::Cat(it) => it.run(context),
             Command::Open(it) => it.run(context),
             Command::Resolve(it) => it.run(context),
             Command::Links(it) => it.run(context),
             Command::Verify(it) => it.run(context),
             Command::Status(it) => it.run(context),
-            Command::Whereis(it) => it.run(context),
             Command::Copy(it) => it.run(context),
             Command::Migrate(it) => it.run(context),
             Command::Promote(it) => it.run(context),

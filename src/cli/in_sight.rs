@@ -69,6 +69,12 @@ impl Context {
 }
 
 impl Opened {
+    /// Adds collections that were named on the command line.
+    pub(crate) fn with(mut self, named: impl IntoIterator<Item = Collection>) -> Opened {
+        self.collections.extend(named);
+        self
+    }
+
     pub(crate) fn in_sight<'a>(&'a self, context: &'a Context) -> InSight<'a> {
         let in_use = self.in_use.clone();
         InSight::of_all(context, in_use, &self.collections, &self.missing)
@@ -107,6 +113,15 @@ impl<'a> InSight<'a> {
             }
         }
         InSight { context, in_use, collections: unique, twins, missing }
+    }
+
+    /// The holdings of the item `name`, each with its collection; `None` where only one collection is in sight.
+    pub(crate) fn holdings(
+        &self,
+        name: &RepositoryName,
+    ) -> Option<Vec<(&'a Collection, JudgedHolding)>> {
+        let found = (self.collections.len() > 1).then(|| holdings(name, &self.collections))?;
+        Some(found.all.into_iter().map(|it| (self.collections[it.collection], it)).collect())
     }
 
     /// The remedies of the item `name`, in the order of the table. `damaged` are the ids of collections where its payload was

@@ -54,6 +54,7 @@ pub(crate) struct Item<'a> {
     #[serde(flatten)]
     pub(crate) description: Option<Description>,
     pub(crate) referenced_by: Option<Vec<Referrer>>,
+    pub(crate) held_by: Option<Vec<Holding>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) remedies: Vec<Advice>,
     pub(crate) sealed: Option<bool>,

@@ -194,16 +194,14 @@ mod tests {
     ];
 
     /// Commands about items without selection flags, with the reason.
-    const EXCEPTIONS: [(&str, &str); 9] = [
+    const EXCEPTIONS: [(&str, &str); 7] = [
         ("cat", "one file of one item"),
         ("find", "looks for items by words; it has the flags that narrow them"),
         ("log", "its dates are those of events"),
         ("meta edit", "one description in an editor"),
         ("open", "items on the screen, a few at a time"),
         ("recover", "a loss is given up item by item"),
-        ("relate", "one item and what it is related to"),
         ("serve token add", "its --prefix is that of new identifiers"),
-        ("status", "whole collections"),
     ];
 
     /// The commands that take items, each with its selection flags.

@@ -10,13 +10,12 @@
 mod error;
 mod related;
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use crate::amend::{AmendError, Amender, Amendment, Description, Edit, Plan, Report, values};
 use crate::collection::lock_changes;
 use crate::identity::{Identifier, RepositoryName};
-use crate::relation::{RelationAction, RelationPlan, RelationRequest, plan};
+use crate::relation::{Correction, plan};
 use crate::sidecar::{Relation, RelationKind, Sidecar};
 
 pub use error::CorrectionError;
@@ -39,31 +38,6 @@ impl NewValues {
             Some((_, items)) => items.push(to),
             None => self.relations.push((kind, vec![to])),
         }
-    }
-}
-
-/// The differences between a row and its item.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Correction {
-    /// The item.
-    pub name: RepositoryName,
-    /// Changes of its keys.
-    pub edits: Vec<Edit>,
-    /// Relations that it loses.
-    pub unlink: Vec<Relation>,
-    /// Relations that it gets.
-    pub link: Vec<Relation>,
-}
-
-impl Correction {
-    /// Whether the item agrees with its row.
-    pub fn is_empty(&self) -> bool {
-        self.edits.is_empty() && !self.has_relations()
-    }
-
-    /// Whether relations change, and with them other items.
-    pub fn has_relations(&self) -> bool {
-        !self.unlink.is_empty() || !self.link.is_empty()
     }
 }
 
@@ -134,8 +108,7 @@ impl Amender<'_> {
     /// The changes of a correction without relations. Nothing is written.
     pub fn check(&self, correction: &Correction) -> Result<Plan, CorrectionError> {
         let amender = Amender { writer: None, ..*self };
-        let edits: Vec<_> = correction.edits.iter().collect();
-        Ok(amender.amend(amendment(correction.name.clone(), &edits, &[]))?)
+        Ok(amender.amend(described(correction.clone()))?)
     }
 
     /// Carries out corrections that change no relations.
@@ -144,13 +117,7 @@ impl Amender<'_> {
         corrections: impl IntoIterator<Item = Correction>,
         report: &mut Report<'_>,
     ) -> ControlFlow<()> {
-        let amendments = corrections.into_iter().map(|Correction { name, edits, .. }| Amendment {
-            name,
-            change: Box::new(move |description: &mut Description| {
-                edits.iter().try_for_each(|edit| edit.apply(description))
-            }),
-        });
-        self.amend_all(amendments, report)
+        self.amend_all(corrections.into_iter().map(described), report)
     }
 
     /// Carries out a correction that changes relations. Other ends are reported if they change.
@@ -163,8 +130,9 @@ impl Amender<'_> {
         let lock = || lock_changes([collection], caller.agent, &caller.waiter());
         let locks = writer.map(|_| lock()).transpose()?;
         let amender = Amender { locks: locks.as_ref(), ..*self };
-        let plans = self.relation_plans(correction)?;
-        let mut amendments = amendments(correction, &plans);
+        let plan = plan(&[self.collection], 0, correction)?;
+        // The item itself is the last.
+        let mut amendments: Vec<_> = plan.amendments(0).collect();
         let own = amendments.pop();
         let mut done = Vec::new();
         let mut keep = |name: &RepositoryName, result: Result<Plan, AmendError>| {
@@ -184,56 +152,14 @@ impl Amender<'_> {
         drop(locks);
         Ok(done.into_iter().try_for_each(|(name, result)| report(&name, result)))
     }
-
-    /// The changes of relations: removals first, then additions.
-    fn relation_plans(
-        &self,
-        correction: &Correction,
-    ) -> Result<Vec<RelationPlan>, CorrectionError> {
-        let Correction { name, unlink, link, .. } = correction;
-        let steps = [(RelationAction::Unlink, unlink), (RelationAction::Link, link)];
-        let steps = steps.into_iter().filter(|(_, relations)| !relations.is_empty());
-        let plan = |(action, relations): (_, &Vec<Relation>)| {
-            let request = RelationRequest { action, relations: relations.clone(), language: None };
-            Ok(plan(&[self.collection], 0, name, &request)?)
-        };
-        steps.map(plan).collect()
-    }
 }
 
-/// The changes of a correction: one for each item, the item itself last.
-fn amendments<'c>(correction: &'c Correction, plans: &'c [RelationPlan]) -> Vec<Amendment<'c>> {
-    let mut seen = HashSet::from([correction.name.folded()]);
-    let ends = plans.iter().flat_map(|plan| &plan.ends).map(|end| end.name.clone());
-    let mut names: Vec<_> = ends.filter(|name| seen.insert(name.folded())).collect();
-    names.push(correction.name.clone());
-    let plans: Vec<_> = plans.iter().collect();
-    let amendment = |name: RepositoryName| {
-        let edits = if name == correction.name { &correction.edits[..] } else { &[] };
-        amendment(name, &edits.iter().collect::<Vec<_>>(), &plans)
+/// The change of the keys of an item.
+fn described<'c>(Correction { name, edits, .. }: Correction) -> Amendment<'c> {
+    let change = move |description: &mut Description| {
+        edits.iter().try_for_each(|edit| edit.apply(description))
     };
-    names.into_iter().map(amendment).collect()
-}
-
-/// The change of one item: `edits`, and its part in `plans`. Relations are removed before others are made.
-fn amendment<'c>(
-    name: RepositoryName,
-    edits: &[&'c Edit],
-    plans: &[&'c RelationPlan],
-) -> Amendment<'c> {
-    let parts = [RelationAction::Unlink, RelationAction::Link].map(|action| {
-        let plans = plans.iter().filter(move |plan| plan.action() == action);
-        plans
-            .flat_map(|plan| plan.amendments(0))
-            .filter(|part| part.name == name)
-            .collect::<Vec<_>>()
-    });
-    let edits = edits.to_vec();
-    let change = Box::new(move |description: &mut Description| {
-        edits.iter().try_for_each(|edit| edit.apply(description))?;
-        parts.iter().flatten().try_for_each(|part| (part.change)(description))
-    });
-    Amendment { name, change }
+    Amendment { name, change: Box::new(change) }
 }
 
 /// The change of a key that has the values `held`, unless those are `texts`.

@@ -6,11 +6,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::{Correction, CorrectionError, NewValues, amendment};
+use super::{CorrectionError, NewValues};
 use crate::amend::{Amender, Plan};
 use crate::digest::Digest;
 use crate::identity::RepositoryName;
-use crate::relation::{RelateError, RelationAction, RelationPlan};
+use crate::relation::{
+    Correction, RelateError, RelationAction, RelationEnd, RelationPlan, amendment, plan,
+};
 use crate::sidecar::RelationKind;
 
 /// The corrections of a document that change relations.
@@ -35,7 +37,7 @@ pub struct CheckedRelations {
 }
 
 /// The changes of one correction, or why there are none.
-type Outcome = Result<Vec<RelationPlan>, CorrectionError>;
+type Outcome = Result<RelationPlan, CorrectionError>;
 
 /// Items by their folded names, with the corrections that change them.
 type Changed = BTreeMap<String, (RepositoryName, Vec<usize>)>;
@@ -64,12 +66,12 @@ impl RelatedCorrections {
 
     /// Checks all corrections against the rows, each other, and the items. Nothing is changed.
     pub fn check(&self, amender: &Amender<'_>) -> Vec<CheckedCorrection> {
-        let plans = |it: &Correction| {
-            let plans = amender.relation_plans(it)?;
-            self.refuse_contradiction(&it.name, &plans)?;
-            Ok(plans)
+        let planned = |it: &Correction| {
+            let plan = plan(&[amender.collection], 0, it)?;
+            self.refuse_contradiction(&it.name, &plan)?;
+            Ok(plan)
         };
-        let mut outcomes: Vec<Outcome> = self.corrections.iter().map(plans).collect();
+        let mut outcomes: Vec<Outcome> = self.corrections.iter().map(planned).collect();
         // A refused correction makes no room for others.
         let (changed, mut planned) = loop {
             let changed = self.changed(&outcomes);
@@ -106,9 +108,9 @@ impl RelatedCorrections {
     fn refuse_contradiction(
         &self,
         own: &RepositoryName,
-        plans: &[RelationPlan],
+        plan: &RelationPlan,
     ) -> Result<(), CorrectionError> {
-        for (action, end, kind) in plans.iter().flat_map(RelationPlan::links) {
+        for (action, end, kind) in plan.links() {
             let is_listed = self.said.contains(&fingerprint(end, kind, &own.folded()));
             let contradicts = match action {
                 RelationAction::Link => {
@@ -127,10 +129,8 @@ impl RelatedCorrections {
     /// The items that change, each with the corrections that change it.
     fn changed(&self, outcomes: &[Outcome]) -> Changed {
         let mut changed = Changed::new();
-        for (row, (outcome, correction)) in outcomes.iter().zip(&self.corrections).enumerate() {
-            let Ok(plans) = outcome else { continue };
-            let ends = plans.iter().flat_map(|plan| &plan.ends).map(|end| &end.name);
-            for name in ends.chain([&correction.name]) {
+        for (row, outcome) in outcomes.iter().enumerate() {
+            for RelationEnd { name, .. } in outcome.iter().flat_map(|plan| &plan.ends) {
                 let entry = || (name.clone(), Vec::new());
                 let (_, rows) = changed.entry(name.folded()).or_insert_with(entry);
                 if rows.last() != Some(&row) {
@@ -152,12 +152,9 @@ impl RelatedCorrections {
         let amender = Amender { writer: None, ..*amender };
         let (mut planned, mut refused) = (HashMap::new(), Vec::new());
         for (folded, (name, rows)) in changed {
-            let edits = rows.iter().map(|row| &self.corrections[*row]);
-            let edits = edits.filter(|it| it.name == *name).flat_map(|it| &it.edits);
-            let edits: Vec<_> = edits.collect();
-            let plans: Vec<_> =
-                rows.iter().flat_map(|row| outcomes[*row].iter().flatten()).collect();
-            let amend = || amender.amend(amendment(name.clone(), &edits, &plans));
+            let ends = rows.iter().flat_map(|row| &outcomes[*row]).flat_map(|plan| &plan.ends);
+            let ends: Vec<_> = ends.filter(|end| end.name == *name).collect();
+            let amend = || amender.amend(amendment(name.clone(), &ends));
             match amend() {
                 Ok(plan) => drop(planned.insert(folded.clone(), plan)),
                 // Each of them gets the error.
@@ -221,7 +218,7 @@ fn circles(
 fn contested(outcomes: &[Outcome]) -> HashSet<usize> {
     let mut places: HashMap<_, (Vec<usize>, Vec<usize>)> = HashMap::new();
     for (row, outcome) in outcomes.iter().enumerate() {
-        for (action, end, kind) in outcome.iter().flatten().flat_map(RelationPlan::links) {
+        for (action, end, kind) in outcome.iter().flat_map(RelationPlan::links) {
             let (unlinked, linked) = places.entry((end.folded(), kind)).or_default();
             match action {
                 RelationAction::Unlink => unlinked.push(row),

@@ -16,7 +16,7 @@ use crate::holdings::Sight;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::progress::NoProgress;
-use crate::relation::{LeftReason, RelationAction, RelationRequest, plan};
+use crate::relation::{Correction, LeftReason, plan};
 use crate::sidecar::Relation;
 use crate::wait::Waiter;
 
@@ -107,8 +107,9 @@ fn relate_one(
         }
         return Err(ImportError::NotOriginal { name: name.clone(), state: sidecar.state });
     }
-    let request = RelationRequest { action: RelationAction::Link, relations, language: None };
-    let plan = plan(&[collection], 0, name, &request).map_err(Box::new)?;
+    let correction =
+        Correction { name: name.clone(), edits: Vec::new(), unlink: Vec::new(), link: relations };
+    let plan = plan(&[collection], 0, &correction).map_err(Box::new)?;
     if let Some(end) = plan.left.iter().find(|end| end.reason == LeftReason::NoLanguage) {
         return Err(ImportError::NoLanguage { name: name.clone(), to: end.item.clone() });
     }

@@ -13,12 +13,13 @@ use super::{Became, Event, ImportError, KnownSources, NotUpdated, Tell, Update};
 use crate::agent::{Agent, Caller};
 use crate::amend::{AmendError, Amender, Plan};
 use crate::correction::{
-    CheckedRelations, Correction, CorrectionError, NewValues, RelatedCorrections, in_order,
+    CheckedRelations, CorrectionError, NewValues, RelatedCorrections, in_order,
 };
 use crate::holdings::Sight;
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::progress::NoProgress;
+use crate::relation::Correction;
 use crate::wait::Waiter;
 
 /// The number of rows that differ from their items, by outcome.

@@ -16,37 +16,51 @@ mod plan;
 
 use std::borrow::Borrow;
 
-use crate::amend::{AmendError, Amender, Amendment, Description};
+use crate::amend::{AmendError, Amender, Amendment, Description, Edit};
 use crate::collection::Collection;
 use crate::holdings::Sight;
 use crate::identity::{Identifier, Language, RepositoryName};
-use crate::sidecar::{Relation, RelationKind};
+use crate::sidecar::{Relation, RelationError, RelationKind};
 
 pub use error::RelateError;
 pub use plan::{plan, plan_for_new};
 
-/// The action on relations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RelationAction {
-    /// They are made; those that exist stay unchanged.
-    Link,
-    /// They are removed.
-    Unlink,
+/// A change of the description of one item, and of its relations to others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Correction {
+    /// The item.
+    pub name: RepositoryName,
+    /// Changes of its keys. A language among them is that of a new translation.
+    pub edits: Vec<Edit>,
+    /// Relations that it loses.
+    pub unlink: Vec<Relation>,
+    /// Relations that it gets; those that exist stay.
+    pub link: Vec<Relation>,
 }
 
-/// A request: relations of one item to others.
-#[derive(Clone, Debug)]
-pub struct RelationRequest {
-    /// Whether they are made or removed.
-    pub action: RelationAction,
-    /// The relations.
-    pub relations: Vec<Relation>,
-    /// The language of the item, if its description does not say it.
-    pub language: Option<Language>,
+impl Correction {
+    /// Whether it changes nothing.
+    pub fn is_empty(&self) -> bool {
+        self.edits.is_empty() && !self.has_relations()
+    }
+
+    /// Whether relations change, and with them other items.
+    pub fn has_relations(&self) -> bool {
+        !self.unlink.is_empty() || !self.link.is_empty()
+    }
+}
+
+/// The action on a relation. Relations are removed before others are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RelationAction {
+    /// It is removed.
+    Unlink,
+    /// It is made.
+    Link,
 }
 
 /// The plan of changes at both ends.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct RelationPlan {
     /// The Originals that change, the item itself last: as long as it does not change, the run is not done.
     pub ends: Vec<RelationEnd>,
@@ -54,7 +68,6 @@ pub struct RelationPlan {
     pub left: Vec<LeftEnd>,
     /// Translations into another language than that of the description.
     pub misnamed: Vec<Misnamed>,
-    action: RelationAction,
 }
 
 /// A translation whose relation and description give different languages. A resolver goes by the relation.
@@ -75,12 +88,14 @@ pub struct RelationEnd {
     pub collection: usize,
     /// The item.
     pub name: RepositoryName,
-    links: Vec<NamedRelation>,
+    edits: Vec<Edit>,
+    links: Vec<Link>,
 }
 
-/// A relation, with everything needed to name its other end.
+/// A relation that an item gets or loses, with everything needed to name its other end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct NamedRelation {
+struct Link {
+    action: RelationAction,
     kind: RelationKind,
     to: Identifier,
     alias: Option<Identifier>,
@@ -93,6 +108,8 @@ pub struct LeftEnd {
     pub item: Identifier,
     /// The relation that it would have to the item; `None` if that depends on a language that is not known.
     pub kind: Option<RelationKind>,
+    /// The action that it is left without.
+    pub action: RelationAction,
     /// Why the end stays unchanged.
     pub reason: LeftReason,
 }
@@ -122,7 +139,7 @@ impl RelationPlan {
             let others = collections.iter().enumerate().filter(|(at, _)| *at != end.collection);
             let sight = Sight::of_one(others.map(|(_, it)| it.borrow()));
             let amender = Amender { collection, sight: &sight, writer: None, locks: None, caller };
-            amender.amend(end.amendment(self.action))?;
+            amender.amend(end.amendment())?;
         }
         Ok(())
     }
@@ -143,44 +160,51 @@ impl RelationPlan {
         collections
     }
 
-    /// Whether its relations are made or removed.
-    pub(crate) fn action(&self) -> RelationAction {
-        self.action
-    }
-
     /// Each relation that an Original gets or loses: the item, and the kind there.
     pub(crate) fn links(
         &self,
     ) -> impl Iterator<Item = (RelationAction, &RepositoryName, &RelationKind)> {
         let links = self.ends.iter().flat_map(|end| end.links.iter().map(move |it| (end, it)));
-        links.map(|(end, link)| (self.action, &end.name, &link.kind))
+        links.map(|(end, link)| (link.action, &end.name, &link.kind))
     }
 
     /// The changes in one of the collections.
     pub fn amendments(&self, collection: usize) -> impl Iterator<Item = Amendment<'_>> {
         let ends = self.ends.iter().filter(move |end| end.collection == collection);
-        ends.map(|end| end.amendment(self.action))
+        ends.map(RelationEnd::amendment)
     }
 }
 
 impl RelationEnd {
-    fn amendment(&self, action: RelationAction) -> Amendment<'_> {
-        let change = move |description: &mut Description| {
-            for NamedRelation { kind, to, alias } in &self.links {
-                let relations = &mut description.relations;
-                match action {
-                    RelationAction::Link => {
-                        relations.add(kind, to, alias.as_ref()).map_err(|cause| {
-                            AmendError::Relation { name: self.name.clone(), cause: Box::new(cause) }
-                        })?;
-                    }
-                    RelationAction::Unlink => {
-                        relations.remove(kind, to, alias.as_ref());
-                    }
-                }
+    fn amendment(&self) -> Amendment<'_> {
+        amendment(self.name.clone(), &[self])
+    }
+}
+
+/// The change of the item `name` by all of `ends`, which are its own.
+pub(crate) fn amendment<'e>(name: RepositoryName, ends: &[&'e RelationEnd]) -> Amendment<'e> {
+    let edits: Vec<_> = ends.iter().flat_map(|end| &end.edits).collect();
+    let mut links: Vec<_> = ends.iter().flat_map(|end| &end.links).collect();
+    links.sort_by_key(|link| link.action);
+    let change = move |description: &mut Description| {
+        edits.iter().try_for_each(|edit| edit.apply(description))?;
+        links.iter().try_for_each(|link| link.apply(description)).map_err(|cause| {
+            AmendError::Relation { name: description.name.clone(), cause: Box::new(cause) }
+        })
+    };
+    Amendment { name, change: Box::new(change) }
+}
+
+impl Link {
+    fn apply(&self, description: &mut Description) -> Result<(), RelationError> {
+        let Link { action, kind, to, alias } = self;
+        let relations = &mut description.relations;
+        match action {
+            RelationAction::Link => relations.add(kind, to, alias.as_ref()).map(drop),
+            RelationAction::Unlink => {
+                relations.remove(kind, to, alias.as_ref());
+                Ok(())
             }
-            Ok(())
-        };
-        Amendment { name: self.name.clone(), change: Box::new(change) }
+        }
     }
 }

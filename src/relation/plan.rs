@@ -4,9 +4,10 @@ use std::borrow::Borrow;
 use std::collections::HashSet;
 
 use super::{
-    LeftEnd, LeftReason, Misnamed, NamedRelation, RelateError, RelationAction, RelationEnd,
-    RelationPlan, RelationRequest,
+    Correction, LeftEnd, LeftReason, Link, Misnamed, RelateError, RelationAction, RelationEnd,
+    RelationPlan,
 };
+use crate::amend::Description;
 use crate::collection::{Collection, CollectionError};
 use crate::holdings::holdings;
 use crate::identity::{Identifier, Language, RepositoryName};
@@ -26,72 +27,81 @@ enum Other {
     Unknown,
 }
 
-/// Plans the changes that give the item `from` of the collection `home` the relations of `request`, and the
-/// related items the other ends.
+/// Plans the changes of `correction` to its item, which is in the collection `home`, and the changes of the other ends of its
+/// relations.
 ///
 /// Whether the item itself is an Original or a Copy is checked when it changes.
 pub fn plan<C: Borrow<Collection>>(
     collections: &[C],
     home: usize,
-    from: &RepositoryName,
-    request: &RelationRequest,
+    correction: &Correction,
 ) -> Result<RelationPlan, RelateError> {
     let collections: &[_] = &borrowed(collections);
-    let (own, _) = collections[home].named_item(from)?.sidecar()?;
-    let language = request.language.clone().or_else(|| own.metadata.language());
-    let mut own_end = RelationEnd { collection: home, name: from.clone(), links: Vec::new() };
-    let mut plan = RelationPlan::new(request.action);
-    for relation in &request.relations {
-        let Relation { kind, to } = relation;
-        let other = look_up(collections, to)?;
+    let Correction { name: from, edits, .. } = correction;
+    let (mut own, _) = collections[home].named_item(from)?.sidecar()?;
+    let mut edited = Description::of(&own);
+    // A refused edit is an error of the change.
+    if edits.iter().try_for_each(|edit| edit.change(&mut edited)).is_ok() {
+        own.metadata = edited.metadata;
+    }
+    let language = own.metadata.language();
+    let mut own_end = RelationEnd {
+        collection: home,
+        name: from.clone(),
+        edits: edits.clone(),
+        links: Vec::new(),
+    };
+    let mut plan = RelationPlan::default();
+    for relation in &correction.unlink {
+        let other = look_up(collections, &relation.to)?;
+        own_end.links.push(Link::of(RelationAction::Unlink, relation, other.sidecar()));
+        if !other.sidecar().is_some_and(|other| keeps_another(&own, relation, correction, other)) {
+            plan.add_other(&other, relation, back_to_remove(relation, &own, &other), &own);
+        }
+    }
+    for relation in &correction.link {
+        let Relation { kind, .. } = relation;
+        let other = look_up(collections, &relation.to)?;
         let sidecar = other.sidecar();
-        if request.action == RelationAction::Link && !is_translated(&own, relation, sidecar) {
+        if !is_translated(&own, relation, sidecar) {
             refuse_own_language(from, language.as_ref(), kind, sidecar)?;
         }
         if let Some(sidecar) = sidecar {
             if sidecar.repository == *from {
                 return Err(RelateError::Itself(from.clone()));
             }
-            if request.action == RelationAction::Link {
-                refuse_circle(collections, &own, kind, sidecar)?;
-            }
+            refuse_circle(collections, &own, kind, sidecar)?;
         }
-        if request.action == RelationAction::Link {
-            plan.misnamed.extend(misnamed(&own, language.as_ref(), kind, sidecar));
-        }
-        own_end.links.push(match sidecar {
-            Some(sidecar) => NamedRelation::to(kind.clone(), sidecar),
-            None => NamedRelation { kind: kind.clone(), to: to.clone(), alias: None },
-        });
-        if sidecar.is_some_and(|other| keeps_another(&own, relation, request, other)) {
-            continue;
-        }
-        let back = back(kind, language.as_ref(), request.action, &own, sidecar);
+        plan.misnamed.extend(misnamed(&own, language.as_ref(), kind, sidecar));
+        own_end.links.push(Link::of(RelationAction::Link, relation, sidecar));
+        let back = (RelationAction::Link, back(kind, language.as_ref()));
         plan.add_other(&other, relation, back, &own);
     }
     plan.ends.push(own_end);
     Ok(plan)
 }
 
-/// The changes of other items for an item that does not exist yet, so that they can be checked beforehand.
+/// The changes of other items for an item in `language` with `relations` that does not exist yet, so that they can be checked
+/// beforehand.
 pub fn plan_for_new(
     collections: &[Collection],
-    request: &RelationRequest,
+    relations: &[Relation],
+    language: Option<&Language>,
 ) -> Result<RelationPlan, RelateError> {
     let collections: &[_] = &borrowed(collections);
-    let mut plan = RelationPlan::new(request.action);
+    let mut plan = RelationPlan::default();
     let Ok(nobody) = NOBODY.parse::<RepositoryName>() else { return Ok(plan) };
-    for Relation { kind, to } in &request.relations {
-        let language = request.language.as_ref();
+    for Relation { kind, to } in relations {
         let other = look_up(collections, to)?;
         refuse_own_language(&nobody, language, kind, other.sidecar())?;
         let (Other::Original(collection, sidecar), Some(kind)) = (other, kind.inverse(language))
         else {
             continue;
         };
-        let nobody = nobody.clone().into();
-        let links = vec![NamedRelation { kind, to: nobody, alias: None }];
-        plan.ends.push(RelationEnd { collection, name: sidecar.repository, links });
+        let relation = Relation { kind, to: nobody.clone().into() };
+        let links = vec![Link::of(RelationAction::Link, &relation, None)];
+        let name = sidecar.repository;
+        plan.ends.push(RelationEnd { collection, name, edits: Vec::new(), links });
     }
     Ok(plan)
 }
@@ -122,22 +132,25 @@ fn misnamed(
 }
 
 impl RelationPlan {
-    fn new(action: RelationAction) -> RelationPlan {
-        RelationPlan { ends: Vec::new(), left: Vec::new(), misnamed: Vec::new(), action }
-    }
-
     /// Adds the other end of `relation`, an item of the sidecar `own`.
-    fn add_other(&mut self, other: &Other, relation: &Relation, back: Back, own: &Sidecar) {
+    fn add_other(
+        &mut self,
+        other: &Other,
+        relation: &Relation,
+        (action, back): (RelationAction, Back),
+        own: &Sidecar,
+    ) {
         let (kind, reason) = match (back, other) {
             (Back::Nothing, _) => return,
             (Back::Kind(kind), Other::Original(collection, sidecar)) => {
                 let (collection, name) = (*collection, &sidecar.repository);
-                let link = NamedRelation::to(kind, own);
+                let back = Relation { kind, to: own.repository.clone().into() };
+                let link = Link::of(action, &back, Some(own));
                 if let Some(end) = self.ends.iter_mut().find(|end| end.name == *name) {
                     end.links.push(link);
                 } else {
-                    let name = name.clone();
-                    self.ends.push(RelationEnd { collection, name, links: vec![link] });
+                    let (name, links) = (name.clone(), vec![link]);
+                    self.ends.push(RelationEnd { collection, name, edits: Vec::new(), links });
                 }
                 return;
             }
@@ -145,25 +158,23 @@ impl RelationPlan {
             (back, Other::Held(_, reason)) => (back.kind(), *reason),
             (back, Other::Unknown) => (back.kind(), LeftReason::Elsewhere),
         };
-        self.left.push(LeftEnd { item: relation.to.clone(), kind, reason });
+        self.left.push(LeftEnd { item: relation.to.clone(), kind, action, reason });
     }
 }
 
-/// Whether a request that removes a translation leaves another one to the same item, which still has to lead back:
+/// Whether a correction that removes a translation leaves another one to the same item, which still has to lead back:
 /// one text may be the translation into `pt` and into `pt-BR`.
 fn keeps_another(
     own: &Sidecar,
     relation: &Relation,
-    request: &RelationRequest,
+    correction: &Correction,
     other: &Sidecar,
 ) -> bool {
     let names = other.identifiers();
     let is_translation = |it: &Relation| matches!(it.kind, RelationKind::Translation(_));
-    let is_removed = |it: &Relation| request.relations.iter().any(|gone| gone.kind == it.kind);
+    let is_removed = |it: &Relation| correction.unlink.iter().any(|gone| gone.kind == it.kind);
     let mut to_other = own.relations.iter().filter(|it| names.contains(&it.to));
-    request.action == RelationAction::Unlink
-        && is_translation(relation)
-        && to_other.any(|it| is_translation(&it) && !is_removed(&it))
+    is_translation(relation) && to_other.any(|it| is_translation(&it) && !is_removed(&it))
 }
 
 /// The state of the other end of a relation.
@@ -184,23 +195,8 @@ impl Back {
     }
 }
 
-fn back(
-    kind: &RelationKind,
-    language: Option<&Language>,
-    action: RelationAction,
-    own: &Sidecar,
-    other: Option<&Sidecar>,
-) -> Back {
-    // A removed translation keeps the language under which it is stored.
-    if let (RelationKind::TranslationOf, RelationAction::Unlink, Some(other)) =
-        (kind, action, other)
-    {
-        let names = own.identifiers();
-        let held = other.relations.iter().find(|back| {
-            matches!(back.kind, RelationKind::Translation(_)) && names.contains(&back.to)
-        });
-        return held.map_or(Back::Nothing, |held| Back::Kind(held.kind));
-    }
+/// The relation that leads back to an item in `language`.
+fn back(kind: &RelationKind, language: Option<&Language>) -> Back {
     match kind.inverse(language) {
         Some(kind) => Back::Kind(kind),
         None if *kind == RelationKind::TranslationOf => Back::NoLanguage,
@@ -208,11 +204,33 @@ fn back(
     }
 }
 
-impl NamedRelation {
-    /// A relation to the item of `sidecar`.
-    fn to(kind: RelationKind, sidecar: &Sidecar) -> NamedRelation {
-        let to = Identifier::Repository(sidecar.repository.clone());
-        NamedRelation { kind, to, alias: sidecar.ibip.clone().map(Identifier::Ibip) }
+/// The same for a relation that is removed: a translation keeps the language under which it is stored.
+fn back_to_remove(relation: &Relation, own: &Sidecar, other: &Other) -> (RelationAction, Back) {
+    let Relation { kind, .. } = relation;
+    let back = match (kind, other.sidecar()) {
+        (RelationKind::TranslationOf, Some(other)) => {
+            let names = own.identifiers();
+            let held = other.relations.iter().find(|back| {
+                matches!(back.kind, RelationKind::Translation(_)) && names.contains(&back.to)
+            });
+            held.map_or(Back::Nothing, |held| Back::Kind(held.kind))
+        }
+        _ => back(kind, None),
+    };
+    (RelationAction::Unlink, back)
+}
+
+impl Link {
+    /// The relation to the item of `sidecar`, or to one that is not at hand.
+    fn of(action: RelationAction, relation: &Relation, sidecar: Option<&Sidecar>) -> Link {
+        let Relation { kind, to } = relation.clone();
+        match sidecar {
+            Some(sidecar) => {
+                let alias = sidecar.ibip.clone().map(Identifier::Ibip);
+                Link { action, kind, to: sidecar.repository.clone().into(), alias }
+            }
+            None => Link { action, kind, to, alias: None },
+        }
     }
 }
 

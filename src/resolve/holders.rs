@@ -109,7 +109,8 @@ impl<'a> Holders<'a> {
         name: &RepositoryName,
         required: RequiredStatus,
     ) -> Result<Option<HeldItem>, CollectionError> {
-        let (mut found, mut sidecars) = holdings_with(name, &self.lookups, Ledgers::Follow, |sidecar| sidecar);
+        let (mut found, mut sidecars) =
+            holdings_with(name, &self.lookups, Ledgers::Follow, |sidecar| sidecar);
         let originals = found.originals();
         let best = (0..found.all.len()).min_by_key(|at| rank(&found.all[*at], required));
         let Some(best) = best else { return Ok(None) };

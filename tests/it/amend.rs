@@ -259,8 +259,8 @@ fn copies_follow_without_their_files() {
     copy_item(&world.path("archive"), &world.path("mirror"), &archive.name, |_| ());
     world.run("-c mirror copy --all --to archive");
     archive.entitle("Letter").unwrap();
-    let whereis = world.run(&format!("-c mirror whereis {} --with archive", archive.name));
-    assert!(whereis.stdout.contains("behind"), "{}", whereis.stdout);
+    let status = world.run(&format!("-c mirror status {} --with archive", archive.name));
+    assert!(status.stdout.contains("behind"), "{}", status.stdout);
     let file = world.path("mirror").join(&archive.name).join("doc/letter.txt");
     let inode = fs::metadata(&file).unwrap().ino();
     world.run("-c mirror copy --all --from archive").succeeded();

@@ -97,12 +97,12 @@ fn relations_that_exclude_each_other_are_made_once() {
         let [a, b, c] = [new("archive"), new("other"), new("archive")];
         for lines in [
             [
-                format!("-c archive relate {a} --edition-of {b} --with other"),
-                format!("-c other relate {b} --edition-of {a} --with archive"),
+                format!("-c archive meta set {a} edition_of={b} --with other"),
+                format!("-c other meta set {b} edition_of={a} --with archive"),
             ],
             [
-                format!("-c archive relate {c} --edition-of {a} --with other"),
-                format!("-c other relate {b} --edition-of {a} --with archive"),
+                format!("-c archive meta set {c} edition_of={a} --with other"),
+                format!("-c other meta set {b} edition_of={a} --with archive"),
             ],
         ] {
             let running = lines.each_ref().map(|line| {
@@ -116,8 +116,7 @@ fn relations_that_exclude_each_other_are_made_once() {
             assert_eq!(verified.code, 0, "{}", verified.stdout);
             assert!(!verified.stdout.contains("U50"), "{}", verified.stdout);
             for line in &lines {
-                let line = line.replace(" --with", " --unlink --with");
-                let _ = world.run(&line);
+                let _ = world.run(&line.replace("edition_of=", "edition_of-="));
             }
         }
     }

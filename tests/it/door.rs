@@ -19,7 +19,7 @@ use crate::support::{
 const COMMANDS: [&str; 10] = [
     "meta set ITEM title=Two",
     "meta import rows.csv",
-    "relate ITEM --part-of OTHER",
+    "meta set ITEM part_of=OTHER",
     "import --update --manifest update.csv",
     "copy ITEM --to c",
     "migrate ITEM --to c",
@@ -213,7 +213,7 @@ fn what_is_in_sight_decides_what_is_changed() {
 
 /// Whether a command says always, in text, that a neighbour is away: because it needs it.
 fn needs_neighbours(command: &str) -> bool {
-    ["relate", "delete", "restore"].iter().any(|it| command.starts_with(it))
+    ["part_of", "delete", "restore"].iter().any(|it| command.contains(it))
 }
 
 #[test]

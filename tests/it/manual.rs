@@ -181,7 +181,7 @@ impl Reader {
                 "printf 'path,relation.part_of\nreport.pdf,%s\n' \"$NAME\" > parts.csv;
                 urepo import --manifest parts.csv"
             }
-            "relate" => "urepo new report.pdf > second",
+            "meta-set" => "urepo new report.pdf > second",
             "recover" => "rm -r \"$(urepo show --path \"$NAME\")\"; cp -a archive copied",
             "resolver" => "echo 1234567890 > archive.key; chmod 600 archive.key",
             _ => return,

@@ -59,7 +59,7 @@ fn questions(kept: &str, deleted: &str) -> Vec<String> {
         "show --path KEPT",
         "cat KEPT",
         "show --as manifest KEPT",
-        "whereis KEPT",
+        "status KEPT",
         "status",
         "status --with mirror",
         "verify",

@@ -138,7 +138,7 @@ fn a_lost_site_is_replaced_and_comes_back() {
 
     sites.find_again();
     assert_eq!(world.run("verify archive mirror").code, 20);
-    assert_eq!(world.run(&format!("-c mirror whereis {} --with archive", sites.name)).code, 23);
+    assert_eq!(world.run(&format!("-c mirror status {} --with archive", sites.name)).code, 23);
     assert_eq!(
         world.run("-c mirror copy --all --to archive").code,
         3,

@@ -9,7 +9,7 @@ use urepo::disk::{Exclusion, Links, Operation, Watcher};
 use urepo::identity::RepositoryName;
 use urepo::import::{SourceTree, Units};
 use urepo::links::Audit;
-use urepo::relation::{RelationAction, RelationRequest, plan};
+use urepo::relation::{Correction, plan};
 use urepo::sidecar::{Relation, RelationKind};
 use urepo::verify::note_damaged;
 
@@ -74,9 +74,10 @@ fn a_link_to_an_item_that_can_not_be_read_leads_nowhere_known() {
 fn a_related_item_that_can_not_be_read_is_not_unknown() {
     let linked = Linked::new();
     let [from, to] = &linked.names[..] else { panic!("{:?}", linked.names) };
-    let relations = vec![Relation { kind: RelationKind::NextEdition, to: to.clone().into() }];
-    let request = RelationRequest { action: RelationAction::Link, relations, language: None };
-    let planned = |watcher: &Watcher| plan(&[linked.open(watcher)], 0, from, &request);
+    let link = vec![Relation { kind: RelationKind::NextEdition, to: to.clone().into() }];
+    let (name, edits, unlink) = (from.clone(), Vec::new(), Vec::new());
+    let correction = Correction { name, edits, unlink, link };
+    let planned = |watcher: &Watcher| plan(&[linked.open(watcher)], 0, &correction);
     assert_eq!(planned(&Watcher::default()).unwrap().ends.len(), 2);
     planned(&on(Operation::Open, &linked.sidecar(1), || Err(Errno::IO.into()))).unwrap_err();
 }

@@ -4,7 +4,7 @@ mod document;
 mod manifest;
 mod path;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
@@ -12,6 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 use urepo::catalog::{Catalog, CatalogError, Hit};
 use urepo::collection::{Collection, StoredItem};
 use urepo::export::metadata::{DocumentFormat, MetadataFormat};
+use urepo::holdings::{JudgedHolding, Standing};
 use urepo::identity::Identifier;
 use urepo::index::Query;
 use urepo::item::{Content, Entry, PayloadPath, State, position};
@@ -30,7 +31,9 @@ use crate::cli::{Done, escape, human, remedy, shell};
 /// ITEM is an identifier, an IBIp, a link or path that contains one, or the end of an identifier if it is
 /// unambiguous.
 ///
-/// Relations of other items to ITEM come from the index, if there is one: `urepo find` builds it.
+/// Relations of other items to ITEM come from the index, if there is one: `urepo find` builds it. Which collections hold an ITEM
+/// that is named, and how, is shown where more than one is known: the settings name them, and --with. `urepo status ITEM` judges
+/// the holdings.
 ///
 /// --as prints the descriptions of any number of items as one document, instead. `urepo meta import` reads toml, jsonl, csv and
 /// tsv back, and carries out your corrections. A table, csv or tsv, has a column `identifier` and a column for each term, for
@@ -54,6 +57,9 @@ Examples:
 pub(crate) struct Show {
     #[command(flatten)]
     selection: Selection,
+    /// Look for holdings of the item in this collection as well, by path or name; may be repeated
+    #[arg(long, value_name = "COLLECTION", conflicts_with_all = ["path", "format"])]
+    with: Vec<OsString>,
     /// Show all files, however many
     #[arg(short = 'a', long)]
     all_files: bool,
@@ -124,8 +130,12 @@ impl Show {
         }
         let collection = context.collection()?;
         let mut catalog = context.existing_catalog(&collection);
-        // All items have no neighbours looked at: that takes as long as `whereis --all`.
-        let opened = self.selection.names_items().then(|| context.opened_in_sight(&[]));
+        let named = self.with.iter().map(|it| context.open_named(it));
+        let named = named.collect::<Result<Vec<_>, _>>()?;
+        // All items have no neighbours looked at: that takes as long as `status`.
+        let looks = self.selection.names_items() || !named.is_empty();
+        let opened = looks.then(|| context.opened_in_sight(&[]).with(named));
+        let in_sight = opened.as_ref().map(|opened| opened.in_sight(context));
         let mut gap = "";
         if context.is_put_back(&collection)? {
             context.printer.warning(&put_back(&collection));
@@ -134,9 +144,9 @@ impl Show {
             let (sidecar, seal) = item.sidecar()?;
             let related = catalog.as_mut().map(|catalog| referrers(catalog, &sidecar));
             let related = related.transpose()?;
-            let remedies = opened.as_ref().map_or(Vec::new(), |opened| {
-                opened.in_sight(context).in_use_alone(item.name(), &[])
-            });
+            let in_sight = in_sight.as_ref();
+            let remedies = in_sight.map_or(Vec::new(), |it| it.in_use_alone(item.name(), &[]));
+            let holdings = in_sight.and_then(|it| it.holdings(item.name()));
             let written = if context.printer.json {
                 context.printer.record(&Item {
                     sealed: Some(seal == Seal::Intact),
@@ -144,11 +154,16 @@ impl Show {
                         sidecar.files.iter().map(|it| records::Entry::new(None, it)).collect(),
                     ),
                     referenced_by: related.map(|related| referrer_records(&related)),
+                    held_by: holdings.map(|all| {
+                        let record = |(at, it)| records::Holding::of(at, item.name(), &it);
+                        all.into_iter().map(record).collect()
+                    }),
                     remedies: remedies.clone(),
                     ..Item::described(item, &sidecar)
                 })
             } else {
-                let text = self.text(item, &sidecar, &related.unwrap_or_default());
+                let related = related.unwrap_or_default();
+                let text = self.text(item, &sidecar, &related, &holdings.unwrap_or_default());
                 context.printer.lines(&format!("{gap}{text}"))
             };
             written?;
@@ -174,6 +189,7 @@ impl Show {
         item: &StoredItem,
         sidecar: &Sidecar,
         related: &[(&'static str, Hit)],
+        holdings: &[(&Collection, JudgedHolding)],
     ) -> String {
         let mut text = Vec::new();
         line(&mut text, "identifier", item.name().as_str());
@@ -187,6 +203,10 @@ impl Show {
             line(&mut text, "described", &described.to_string());
         }
         line(&mut text, "path", &item.path().display().to_string());
+        for (at, (collection, holding)) in holdings.iter().enumerate() {
+            let key = if at == 0 { "held by" } else { "" };
+            line(&mut text, key, &held_by(collection, holding));
+        }
         if let Some(target) = &sidecar.target {
             line(&mut text, "target", &target.to_text());
         }
@@ -255,7 +275,7 @@ impl Show {
 }
 
 /// At most `most` lines, one for each relation that leads here and is not the other end of one of its own.
-pub(super) fn list_referrers(
+fn list_referrers(
     text: &mut Vec<(String, String)>,
     sidecar: &Sidecar,
     related: &[(&'static str, Hit)],
@@ -291,12 +311,12 @@ pub(super) fn list_referrers(
 }
 
 /// The same as records.
-pub(super) fn referrer_records(related: &[(&'static str, Hit)]) -> Vec<Referrer> {
+fn referrer_records(related: &[(&'static str, Hit)]) -> Vec<Referrer> {
     related.iter().map(|(key, hit)| Referrer::new(key, hit)).collect()
 }
 
 /// The items with relations to the item, each with the key of its relation.
-pub(super) fn referrers(
+fn referrers(
     catalog: &mut Catalog<'_>,
     sidecar: &Sidecar,
 ) -> Result<Vec<(&'static str, Hit)>, CatalogError> {
@@ -311,8 +331,23 @@ pub(super) fn referrers(
     Ok(found)
 }
 
+/// `mirror: Copy, up to date`.
+fn held_by(collection: &Collection, holding: &JudgedHolding) -> String {
+    let name = &collection.settings().name;
+    let Ok(record) = &holding.record else { return format!("{name}: cannot be read") };
+    let standing = match holding.standing {
+        Standing::Current => ", up to date",
+        Standing::Behind => ", older than another holding",
+        Standing::Fork => ", changed in two places",
+        Standing::Orphan => ", of an Original that is in no collection in sight",
+        Standing::Damaged => ", damaged",
+        Standing::Original | Standing::Elsewhere | Standing::Deleted => "",
+    };
+    format!("{name}: {}{standing}", record.state)
+}
+
 /// One line of a key and its value.
-pub(super) fn line(text: &mut Vec<(String, String)>, key: &str, value: &str) {
+fn line(text: &mut Vec<(String, String)>, key: &str, value: &str) {
     text.push((key.to_owned(), value.to_owned()));
 }
 
@@ -365,7 +400,7 @@ pub(super) fn gone(collection: &Collection, item: &StoredItem, sidecar: &Sidecar
     match collection.kept_in_trash(name) {
         Ok(kept) if kept.is_empty() => failure
             .caused_by("its files are not in the trash")
-            .hint(format!("`urepo whereis {name}` looks for a Copy in all known collections")),
+            .hint(format!("`urepo status {name}` looks for a Copy in all known collections")),
         _ => failure.hint(format!("`urepo restore {name}` brings it back until it is purged")),
     }
 }

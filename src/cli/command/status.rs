@@ -2,6 +2,7 @@
 
 mod access;
 mod counts;
+mod items;
 mod machine;
 mod report;
 mod settings;
@@ -11,8 +12,8 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 
 use urepo::collection::{Collection, CollectionError, Discrepancy, Names};
-use urepo::holdings::{self, Holdings, Survey, Weight};
-use urepo::identity::{Prefix, RepositoryName};
+use urepo::holdings::{self, Holdings, JudgedHolding, Survey, Weight};
+use urepo::identity::RepositoryName;
 
 use crate::cli::Done;
 use crate::cli::context::{Context, put_back};
@@ -21,6 +22,7 @@ use crate::cli::in_sight::InSight;
 use crate::cli::known::{Known, Missing};
 use crate::cli::printer::Verbosity;
 use crate::cli::report::{End, Report};
+use crate::cli::select::Selection;
 use crate::cli::{human, shell};
 
 use tally::{Contradiction, Tally};
@@ -36,6 +38,11 @@ use tally::{Contradiction, Tally};
 /// missing by the ledger of its collection; an Original or a tombstone that left for another collection
 /// and was put back by hand; and an item put back by hand in another state than recorded.
 ///
+/// Of each ITEM, a line for each holding says its state, its standing among the other holdings, the collection, and the path. A
+/// Copy is current, stale (older than its Original), different (other content of the same date), an orphan (its Original is in
+/// none of the collections), or disputed (the item has two Originals). Then the remedies follow. ITEM may be in any of the
+/// collections.
+///
 /// The collections are those named in the settings, the one of -c or around the current directory, and those
 /// of --with. Only sidecars are compared; `urepo verify` reads the files. The exit code is 0 without faults,
 /// 3 with faults or if a collection could not be read, and 23 if an item has two Originals. With --quiet only
@@ -50,6 +57,7 @@ use tally::{Contradiction, Tally};
 #[command(after_long_help = "\
 Examples:
   urepo status
+  urepo status 11.21.02.13
   urepo status --prefix example.org/archive
   urepo status --counts
   urepo status --settings
@@ -58,9 +66,8 @@ pub(crate) struct Status {
     /// Compare with this collection as well, by path or name; may be repeated
     #[arg(long, value_name = "COLLECTION", conflicts_with = "View")]
     with: Vec<OsString>,
-    /// Only identifiers of this prefix: subdomain/word[.port]
-    #[arg(long, conflicts_with_all = ["machine", "settings"])]
-    prefix: Option<Prefix>,
+    #[command(flatten)]
+    selection: Selection,
     #[command(flatten)]
     view: View,
     #[cfg(feature = "serve")]
@@ -87,21 +94,37 @@ impl Status {
     /// Whether it shows something instead of judging the collections.
     pub(crate) fn is_answer(&self) -> bool {
         let View { counts, machine, settings } = self.view;
-        counts || machine || settings
+        counts || machine || settings || self.selection.names_items()
     }
 
     pub(crate) fn run(&self, context: &Context) -> Done {
         #[cfg(feature = "serve")]
         if self.access.is_requested() {
+            self.refuse_selection("--access", self.selection.is_empty())?;
             return self.access.run(context);
         }
+        let names = self.selection.filter(context);
         match self.view {
-            View { counts: true, .. } => return counts::run(context, self.prefix.as_ref()),
-            View { machine: true, .. } => return machine::run(context),
-            View { settings: true, .. } => return settings::run(context),
+            View { counts: true, .. } => {
+                let is_whole =
+                    !self.selection.names_items() && self.selection.flags.state.is_none();
+                self.refuse_selection("--counts", is_whole && !names.has_dates())?;
+                return counts::run(context, names.prefix.as_ref());
+            }
+            View { machine: true, .. } => {
+                self.refuse_selection("--machine", self.selection.is_empty())?;
+                return machine::run(context);
+            }
+            View { settings: true, .. } => {
+                self.refuse_selection("--settings", self.selection.is_empty())?;
+                return settings::run(context);
+            }
             View { .. } => {}
         }
         let known = context.known(&self.with)?;
+        if self.selection.names_items() {
+            return items::run(context, &self.selection, &known);
+        }
         let mut tally = Tally::new(&known);
         for collection in &known.collections {
             if context.is_put_back(collection)? {
@@ -114,7 +137,6 @@ impl Status {
                 tally.unseen.push(format!("`{name}` has a ledger that was put back"));
             }
         }
-        let names = Names::of(self.prefix.clone());
         let survey = Survey {
             collections: &known.collections,
             names: &names,
@@ -122,9 +144,14 @@ impl Status {
             interrupt: &context.interrupt,
         };
         let wanted = self.wanted(context, &known);
+        let state = self.selection.flags.state;
+        let is_of_state = |it: &JudgedHolding| {
+            state.is_none() || it.record.as_ref().ok().map(|it| it.state) == state
+        };
         let mut unwritten = None;
         let ended = survey.run(|report| {
             let written = match report {
+                holdings::Report::Item(holdings) if !holdings.all.iter().any(is_of_state) => Ok(()),
                 holdings::Report::Item(holdings) => {
                     look_at(context, &known, &mut tally, (&holdings, &wanted[..]))
                 }
@@ -144,10 +171,11 @@ impl Status {
             }
         }
         let is_whole = ended.is_continue();
-        if is_whole {
+        // What is missing has no state.
+        if is_whole && state.is_none() {
             compare_ledgers(context, &known, &names, &mut tally)?;
         }
-        if is_whole && names.is_all() && tally.unseen.is_empty() {
+        if is_whole && names.is_all() && state.is_none() && tally.unseen.is_empty() {
             tally.each_pair(|[from, to], lacking| {
                 let [from, to] = [from, to].map(|at| &known.collections[at]);
                 context.note_seen(from, to.path(), lacking);
@@ -166,6 +194,15 @@ impl Status {
 }
 
 impl Status {
+    /// Refuses a selection that a view of the whole collection cannot heed.
+    fn refuse_selection(&self, view: &str, is_heeded: bool) -> Done {
+        if is_heeded {
+            return Ok(());
+        }
+        Err(Failure::usage(format!("`{view}` shows the whole collection, not single items"))
+            .hint("leave the items out; `--counts` takes `--prefix`"))
+    }
+
     /// How many Copies in sight the Originals of each collection should have. Where no second collection is known, nothing is
     /// missing that could be there; and one that is away has all that it had when it was last seen.
     fn wanted(&self, context: &Context, known: &Known) -> Vec<u32> {

@@ -3,11 +3,11 @@
 use urepo::amend::{AmendError, EditError};
 
 use urepo::identity::Identifier;
-use urepo::relation::RelateError;
+use urepo::relation::{RelateError, RelationAction};
 use urepo::sidecar::{MetadataError, RelationError};
 
 use super::Explain;
-use crate::cli::command::relate::flag;
+use crate::cli::command::relations::edit;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
@@ -40,8 +40,8 @@ impl Explain for AmendError {
                 let failure = Failure::of(Exit::Conflict, self);
                 match &**cause {
                     RelationError::Occupied { kind, held } => {
-                        let relation = flag(kind, held.as_str());
-                        let command = format!("urepo relate {name} {relation} --unlink");
+                        let edit = edit(RelationAction::Unlink, kind, held.as_str());
+                        let command = format!("urepo meta set {name} {edit}");
                         failure.hint(format!("`{command}` removes that first"))
                     }
                     _ => failure
@@ -73,13 +73,13 @@ impl Explain for RelateError {
             Self::Itself(_) => Failure::of(Exit::Conflict, self),
             Self::Circle { earlier: item, .. } | Self::Mutual { other: item, .. } => {
                 Failure::of(Exit::Conflict, self)
-                    .hint(format!("`urepo relate {item}` lists its relations"))
+                    .hint(format!("`urepo show {item}` lists its relations"))
             }
             Self::OwnLanguage { original, .. } => Failure::of(Exit::Conflict, self)
                 .hint(format!("`urepo meta set {original} language=TAG` corrects its language")),
             Self::TwoOriginals(item) => {
                 let failure = Failure::of(Exit::Conflict, self)
-                    .hint(format!("`urepo whereis {item}` shows both"));
+                    .hint(format!("`urepo status {item}` shows both"));
                 match item {
                     Identifier::Repository(name) => failure.about(name),
                     Identifier::Ibip(_) | Identifier::Legacy(_) => failure,

@@ -43,7 +43,7 @@ pub(super) fn refused(
         | Refusal::Newer { .. }
         | Refusal::Fork { .. }
         | Refusal::OriginalBehind { .. } => {
-            failure.hint(format!("`urepo whereis {name}` shows where it is")).about(name)
+            failure.hint(format!("`urepo status {name}` shows where it is")).about(name)
         }
     }
 }

@@ -233,7 +233,7 @@ impl Explain for CollectionError {
             }
             Self::GivenUp { line, .. } => Failure::of(Exit::NoItem, self)
                 .hint(format!(
-                    "`urepo whereis {}` looks for it in all known collections; `--with COLLECTION` adds one",
+                    "`urepo status {}` looks for it in all known collections; `--with COLLECTION` adds one",
                     line.id
                 ))
                 .elsewhere(&line.id),

@@ -20,7 +20,7 @@ impl Explain for RepairError {
                  was edited by hand"
             )),
             Self::Outdated { name } => failure
-                .hint("`--from COLLECTION` names one with a newer copy; `urepo whereis` shows where that is")
+                .hint("`--from COLLECTION` names one with a newer copy; `urepo status ITEM` shows where that is")
                 .about(name),
             Self::CustodyDiffers { name } => failure
                 .hint("put `[custody]` of the sidecar back as it was, or repair it from a good copy")

@@ -13,11 +13,11 @@ impl Explain for ResolveError {
             Self::Unresolved(error) => error.explain(),
             Self::NoOriginal { name } => Failure::of(Exit::NoItem, self)
                 .hint(format!(
-                    "`urepo whereis {name}` shows its Copies; `--with COLLECTION` adds a collection"
+                    "`urepo status {name}` shows its Copies; `--with COLLECTION` adds a collection"
                 ))
                 .elsewhere(name),
             Self::TwoOriginals { name, .. } => Failure::of(Exit::Conflict, self)
-                .hint(format!("`urepo whereis {name}` shows them"))
+                .hint(format!("`urepo status {name}` shows them"))
                 .about(name),
             Self::NoFile { name, .. } => Failure::of(Exit::NoItem, self).hint(format!(
                 "`urepo resolve '{name}?ibiurl.verblist=GetFileList'` lists its files"
@@ -35,7 +35,7 @@ impl Explain for Unresolved<CollectionError> {
             Self::NotFound(_) => Failure::of(Exit::NoItem, self)
                 .hint("`urepo status --settings` shows the known collections; `--with COLLECTION` adds one"),
             Self::Deleted { name, .. } => Failure::of(Exit::Deleted, self)
-                .hint(format!("`urepo whereis {name}` shows what is left of it")),
+                .hint(format!("`urepo status {name}` shows what is left of it")),
             Self::Elsewhere { .. } => Failure::of(Exit::NoItem, self)
                 .hint("name the collection that holds it with `--with COLLECTION`"),
             Self::NoTranslation { languages, .. } => {

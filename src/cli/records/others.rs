@@ -7,12 +7,16 @@ use serde::Serialize;
 use serde_json::Value;
 use urepo::catalog::Hit;
 use urepo::collection::{Collection, Event};
+use urepo::holdings::JudgedHolding;
+use urepo::identity::RepositoryName;
 use urepo::index::Count;
 use urepo::item::Content;
-use urepo::sidecar::KeyChange;
+use urepo::sidecar::{KeyChange, Seal};
 
 use super::path::{PathAt, path};
 use super::{Custody, ErrorText, InCollection, is_false};
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
 use crate::cli::remedy::Advice;
 
 /// A collection, and its counts.
@@ -117,6 +121,33 @@ pub(crate) struct Holding {
     pub(crate) digest: Option<String>,
     pub(crate) sealed: Option<bool>,
     pub(crate) custody: Option<Custody>,
+}
+
+impl Holding {
+    /// The holding of the item `name` in `collection`.
+    pub(crate) fn of(
+        collection: &Collection,
+        name: &RepositoryName,
+        holding: &JudgedHolding,
+    ) -> Holding {
+        let read = holding.record.as_ref().ok();
+        Holding {
+            id: name.to_string(),
+            ibip: read.and_then(|it| it.ibip.as_ref()).map(ToString::to_string),
+            path: path(&holding.path),
+            state: read.map(|it| it.state.to_string()),
+            error: holding.record.as_ref().err().map(|it| (&Failure::of(Exit::Damage, it)).into()),
+            standing: holding.standing.to_string(),
+            collection: collection.settings().name.clone(),
+            collection_id: collection.id().to_owned(),
+            timestamp: read.map(|it| it.timestamp.to_string()),
+            files: read.map(|it| it.payload.files),
+            bytes: read.map(|it| it.payload.bytes),
+            digest: read.map(|it| format!("sha256:{}", it.payload.digest)),
+            sealed: read.map(|it| it.seal == Seal::Intact),
+            custody: read.map(|it| (&it.rule.custody).into()),
+        }
+    }
 }
 
 /// The destination of a persistent URL.

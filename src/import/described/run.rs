@@ -7,11 +7,12 @@ use std::ops::ControlFlow;
 use super::{DescribedError, DescribedRow, ItemFinder, ReadRow};
 use crate::amend::{AmendError, Amender, Plan, plan};
 use crate::correction::{
-    CheckedRelations, Correction, CorrectionError, NewValues, RelatedCorrections, in_order,
+    CheckedRelations, CorrectionError, NewValues, RelatedCorrections, in_order,
 };
 use crate::digest::Digest;
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
+use crate::relation::Correction;
 
 /// Corrects the descriptions of items by the rows of a table.
 pub struct DescriptionImport<'a, 'f> {

@@ -38,6 +38,10 @@ pub(super) const PLAIN: [(RelationKind, &str); 6] = [
     (RelationKind::PartOf, "next_higher_unit"),
 ];
 
+/// Short keys that people type, in place of those of the standard.
+const EDITION_OF: &str = "edition_of";
+const PART_OF: &str = "part_of";
+
 /// The key of the table of translations.
 pub(super) const TRANSLATION: &str = "translation";
 
@@ -57,6 +61,26 @@ pub const RELATION_KEYS: [&str; 8] = [
 ];
 
 impl RelationKind {
+    /// Reads the key of a relation among the keys of a description: `edition_of`, `translation.pt`, `relation.x.review`, or
+    /// `relation.` and any other kind, as in tables. `None` for other keys: `x.review` is a value of its own.
+    pub fn of_description_key(key: &str) -> Option<Result<RelationKind, RelationError>> {
+        match key.strip_prefix("relation.") {
+            Some(kind) => Some(kind.parse()),
+            None if key.split('.').next() == Some(TRANSLATION) => Some(key.parse()),
+            None => key.parse().ok().filter(|kind| !matches!(kind, RelationKind::Own(_))).map(Ok),
+        }
+    }
+
+    /// Its key among the keys of a description.
+    pub fn description_key(&self) -> String {
+        match self {
+            RelationKind::PreviousEdition => EDITION_OF.to_owned(),
+            RelationKind::PartOf => PART_OF.to_owned(),
+            RelationKind::Own(name) => format!("relation.{OWN}.{name}"),
+            kind => kind.to_string(),
+        }
+    }
+
     /// Its key in `[relations]`, whatever its language or name.
     pub fn key(&self) -> &'static str {
         self.keys().0
@@ -104,7 +128,7 @@ impl FromStr for RelationKind {
     type Err = RelationError;
 
     /// Reads a kind in a sidecar or a manifest, such as `next_edition`, `translation.pt` or `x.review`. `-`
-    /// stands for `_`, and `part_of` for `next_higher_unit`.
+    /// stands for `_`, `edition_of` for `previous_edition` and `part_of` for `next_higher_unit`.
     fn from_str(text: &str) -> Result<RelationKind, RelationError> {
         let unknown = || RelationError::UnknownKind(text.to_owned());
         if let Some((table, key)) = text.split_once('.') {
@@ -118,8 +142,12 @@ impl FromStr for RelationKind {
             };
         }
         let text = text.to_ascii_lowercase().replace('-', "_");
-        let key = if text == "part_of" { "next_higher_unit" } else { &text };
-        let known = PLAIN.iter().find(|(_, known)| *known == key);
+        match &*text {
+            EDITION_OF => return Ok(RelationKind::PreviousEdition),
+            PART_OF => return Ok(RelationKind::PartOf),
+            _ => {}
+        }
+        let known = PLAIN.iter().find(|(_, known)| *known == text);
         known.map(|(kind, _)| kind.clone()).ok_or_else(unknown)
     }
 }

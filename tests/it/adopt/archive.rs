@@ -96,7 +96,7 @@ fn adopted() -> Program {
     let world = archive();
     world.run("init col --adopt").succeeded();
     // Its reference does not name its translation.
-    world.run(&format!("-c col relate {TRANSLATION} --translation-of {PAPER}")).succeeded();
+    world.run(&format!("-c col meta set {TRANSLATION} translation_of={PAPER}")).succeeded();
     world
 }
 

@@ -152,7 +152,7 @@ fn what_was_taken_in_verifies_and_is_found() {
         assert!(listed.succeeded().lines().any(|line| line == name), "{}", listed.stdout);
         let shown = world.run(&format!("-c col show {name}"));
         assert!(shown.succeeded().contains(" Original\n"), "{}", shown.stdout);
-        world.run(&format!("-c col whereis {name}")).succeeded();
+        world.run(&format!("-c col status {name}")).succeeded();
         assert_eq!(world.run(&format!("-c col verify {name}")).code, 0, "{name}");
         let id = world.run(&format!("resolve --explain {name}"));
         assert!(id.succeeded().contains(name), "{}", id.stdout);

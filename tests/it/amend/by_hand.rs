@@ -31,8 +31,8 @@ fn a_comment_in_the_head_blocks_nothing() {
         archive.run("meta set ITEM x.box=1").succeeded();
         archive.run("meta set ITEM x.box=2 x.shelf=3").succeeded();
         archive.run("meta set ITEM x.shelf=").succeeded();
-        archive.run(&format!("relate ITEM --translation pt={other}")).succeeded();
-        archive.run(&format!("relate ITEM --relation x.review={other}")).succeeded();
+        archive.run(&format!("meta set ITEM translation.pt={other}")).succeeded();
+        archive.run(&format!("meta set ITEM relation.x.review={other}")).succeeded();
         let sidecar = archive.sidecar();
         assert_eq!(sidecar.metadata.values("x.box").unwrap(), ["2"]);
         assert_eq!(sidecar.metadata.values("x.shelf").unwrap(), [""; 0]);
@@ -70,8 +70,8 @@ fn what_cannot_be_written_is_refused_by_the_plan() {
         "meta set ITEM x.k=1 --dry-run".to_owned(),
         "meta import rows.csv --dry-run".to_owned(),
         "meta import rows.csv --on-error stop".to_owned(),
-        format!("relate ITEM --translation pt={other}"),
-        format!("relate {other} --translation-of ITEM --language pt"),
+        format!("meta set ITEM translation.pt={other}"),
+        format!("meta set {other} translation_of=ITEM language=pt"),
     ] {
         let ran = archive.run(&line);
         assert_ne!(ran.code, 0, "{line}: {}{}", ran.stdout, ran.stderr);

@@ -27,7 +27,7 @@ impl Library {
         library
             .set(2, "dc.title=Three issued=1911 rights=R access=closed access.allow=192.0.2.0/24");
         let [a, b, _] = [0, 1, 2].map(|at| &library.names[at]);
-        library.run(&format!("relate {a} --next-edition {b}"));
+        library.run(&format!("meta set {a} next_edition={b}"));
         library
     }
 

@@ -42,7 +42,7 @@ fn success_is_0() {
     ends(0, nothing, "-c archive repair ITEM");
     ends(0, nothing, "-c archive status --settings");
     ends(0, nothing, "-c archive status");
-    ends(0, nothing, "whereis ITEM --with archive");
+    ends(0, nothing, "status ITEM --with archive");
     ends(0, nothing, "resolve --explain 8JMKD3MGP8W/34PGRBS");
 }
 
@@ -66,7 +66,7 @@ fn usage_is_2() {
 #[test]
 fn a_part_is_3() {
     ends(3, nothing, "-c archive new --each a.txt missing.txt");
-    ends(3, nothing, "-c archive whereis ITEM example.org/maps/2009/02.16.17.46");
+    ends(3, nothing, "-c archive status ITEM example.org/maps/2009/02.16.17.46");
     let wish = |world: &World, _: &str| {
         let text = std::fs::read_to_string(world.path("archive/urepo.toml")).unwrap();
         world.write("archive/urepo.toml", format!("copies = 1\n{text}"));
@@ -83,7 +83,7 @@ fn no_collection_is_10() {
     ends(10, nothing, "-c nowhere verify");
     ends(10, nothing, "-c nowhere new a.txt");
     ends(10, nothing, "status");
-    ends(10, nothing, "-c archive whereis ITEM --with nowhere");
+    ends(10, nothing, "-c archive status ITEM --with nowhere");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn what_only_waited_is_11() {
         "-c archive meta set --all title=Four -y".to_owned(),
         "-c archive meta set --all subject+=maps -y".to_owned(),
         "-c archive meta import made.csv".to_owned(),
-        format!("-c archive relate {first} --part-of {second}"),
+        format!("-c archive meta set {first} part_of={second}"),
         format!("-c archive copy {first} --to mirror"),
         "-c archive copy --all --to mirror".to_owned(),
         "-c mirror copy --all --from archive".to_owned(),
@@ -205,7 +205,7 @@ fn no_item_is_21() {
     ends(21, nothing, "-c archive show --path 8JMKD3MGP8W/34PGRBS");
     ends(21, nothing, "-c archive show example.org/maps/2009/02.16.17.46");
     ends(21, nothing, "-c archive cat ITEM b.txt");
-    ends(21, nothing, "-c archive whereis example.org/maps/2009/02.16.17.46");
+    ends(21, nothing, "-c archive status example.org/maps/2009/02.16.17.46");
 }
 
 #[test]

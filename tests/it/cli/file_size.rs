@@ -56,7 +56,7 @@ fn what_was_changed_and_not_confirmed_is_no_failed_change() {
         world.run(&format!("-c archive meta set --all title={number} -y")).succeeded();
         world.run("-c archive copy --all --to mirror").succeeded();
     }
-    let relate = format!("-c archive relate {} --edition-of {}", names[1], names[0]);
+    let relate = format!("-c archive meta set {} edition_of={}", names[1], names[0]);
     let commands = [
         ("", "-c archive meta set --all title=Last -y", "3 of 3 items were changed"),
         ("", &relate, "2 of 2 items were changed"),

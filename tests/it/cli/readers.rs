@@ -30,7 +30,7 @@ fn a_reader_of_another_group_reads_everything() {
         "-c archive links --all",
         "verify archive",
         &format!("-c archive show {name}"),
-        &format!("-c archive whereis {name}"),
+        &format!("-c archive status {name}"),
         &format!("-c archive resolve {name}"),
         &format!("-c archive export {name} --to {theirs}/out"),
         &format!("init {theirs}/mirror --host mirror.example.org"),

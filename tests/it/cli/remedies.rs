@@ -54,13 +54,13 @@ fn remedies(ran: &Ran) -> Vec<(String, String)> {
 #[track_caller]
 fn all_name(world: &World, name: &str, row: &str, command: &str) {
     let expected = [(row.to_owned(), command.replace("ITEM", name))];
-    for line in [format!("whereis {name} --json"), "verify archive mirror --json".to_owned()] {
+    for line in [format!("status {name} --json"), "verify archive mirror --json".to_owned()] {
         let ran = world.run(&line);
         assert_eq!(remedies(&ran), expected, "{line}: {}{}", ran.stdout, ran.stderr);
     }
     let typed = command.replace("-c ", "-c [WORLD]/").replace("--from ", "--from [WORLD]/");
     let typed = typed.replace("ITEM", name);
-    for line in ["verify archive mirror".to_owned(), format!("whereis {name}")] {
+    for line in ["verify archive mirror".to_owned(), format!("status {name}")] {
         let ran = world.run(&line);
         assert_eq!(ran.stderr.matches(&format!("`urepo {typed}`")).count(), 1, "{}", ran.stderr);
         // What may be given up may be in a collection that nobody named.
@@ -232,7 +232,7 @@ fn a_fork() {
     let command = format!("-c mirror promote {name} --discard");
     assert_eq!(remedies(&ran), [("5a".to_owned(), command)], "{}", ran.stdout);
     let refused = format!("-c archive copy {name} --to mirror");
-    for line in ["verify archive mirror", "status", &format!("whereis {name}"), &refused] {
+    for line in ["verify archive mirror", "status", &format!("status {name}"), &refused] {
         let ran = world.run(line);
         assert!(!ran.stderr.contains(" delete "), "{line}: {}", ran.stderr);
         for root in ["archive", "mirror"] {
@@ -265,7 +265,7 @@ fn an_original_that_is_not_mounted() {
     world.run("-c archive copy --all --to mirror").succeeded();
     put_back(&world, "mirror", &name);
     std::fs::rename(world.path("archive"), world.path("away")).unwrap();
-    let ran = world.run(&format!("-c mirror whereis {name}"));
+    let ran = world.run(&format!("-c mirror status {name}"));
     assert!(ran.stderr.contains("mount `archive`"), "{}", ran.stderr);
     let (_, command) = ran.stderr.split_once("if `archive` is lost: `urepo ").unwrap();
     let command = command.split('`').next().unwrap();
@@ -276,8 +276,7 @@ fn an_original_that_is_not_mounted() {
 fn nothing_is_wrong() {
     let (world, name) = world();
     world.run("-c archive copy --all --to mirror").succeeded();
-    for line in
-        ["verify archive mirror", "status", "-c archive recover", &format!("whereis {name}")]
+    for line in ["verify archive mirror", "status", "-c archive recover", &format!("status {name}")]
     {
         let ran = world.run(line);
         ran.succeeded();
@@ -385,7 +384,7 @@ fn a_payload_without_a_sidecar_repairs_a_rotten_copy() {
 const OF_ORIGINALS: [(&str, &str); 11] = [
     ("meta set ITEM title=Two", "Copy stub"),
     ("meta edit ITEM", "Copy stub"),
-    ("relate ITEM --part-of OTHER", "Copy stub"),
+    ("meta set ITEM part_of=OTHER", "Copy stub"),
     ("promote ITEM --yes", "Copy stub"),
     ("migrate ITEM --to third", "stub"),
     ("copy ITEM --to third", "stub"),

@@ -129,7 +129,7 @@ fn every_command_names_a_backup_that_has_what_is_lost() {
             std::fs::rename(world.path("night"), &item).unwrap();
         }
         let command = format!("`urepo -c archive repair {name} --from [WORLD]/backup`");
-        for line in ["show ITEM", "whereis ITEM", "status", "verify", "recover", "repair -n"] {
+        for line in ["show ITEM", "status ITEM", "status", "verify", "recover", "repair -n"] {
             let ran = world.run(&format!("-c archive {}", line.replace("ITEM", &name)));
             let is_repaired = line == "repair -n" && ran.stdout.contains("would re");
             assert!(ran.stderr.contains(&command) || is_repaired, "{line}: {}", ran.stderr);
@@ -321,7 +321,7 @@ fn a_copy_from_before_a_migration_has_no_row() {
     world.run("-q init third --host third.example.org").succeeded();
     world.run(&format!("-c archive migrate {name} --to third")).succeeded();
     name_in_settings(&world, &["archive", "mirror", "third"]);
-    for line in [format!("whereis {name}"), format!("-c mirror show {name}")] {
+    for line in [format!("status {name}"), format!("-c mirror show {name}")] {
         let ran = world.run(&line);
         assert!(!ran.stderr.contains("behind"), "{line}: {}", ran.stderr);
     }
@@ -329,7 +329,7 @@ fn a_copy_from_before_a_migration_has_no_row() {
 
 /// No damage, but not done either.
 #[test]
-fn verify_and_whereis_print_the_row_of_what_was_left_open() {
+fn verify_and_status_print_the_row_of_what_was_left_open() {
     let (world, name) = world();
     // The ledger as it was before the change, and this machine's note of its end.
     let parts = [("archive/.urepo/ledger", "old-ledger"), (".state", "old-state")];
@@ -342,7 +342,7 @@ fn verify_and_whereis_print_the_row_of_what_was_left_open() {
         copy_tree(&world.path(old), &world.path(part));
     }
     let command = "`urepo -c [WORLD]/archive recover`";
-    for line in ["verify archive mirror", &format!("whereis {name}")] {
+    for line in ["verify archive mirror", &format!("status {name}")] {
         let ran = world.run(line);
         assert!(ran.stderr.contains(command), "{line}: {}{}", ran.stdout, ran.stderr);
     }

@@ -68,8 +68,8 @@ const COMMANDS: [(&str, &str, Option<&str>); 17] = [
     ("show", "", Some("Deleted")),
     ("show", "--as manifest", Some("Copy")),
     ("show", "--path", Some("Deleted")),
+    ("status", "", None),
     ("verify", "", None),
-    ("whereis", "", Some("Deleted")),
 ];
 
 #[test]
@@ -156,19 +156,6 @@ fn empty_texts_are_refused() {
         let ran = world.run_args(["-c", "archive"].iter().chain(flags));
         assert!(ran.code != 0 && ran.stdout.is_empty(), "{flags:?}: {}", ran.stdout);
     }
-}
-
-#[test]
-fn a_limit_of_lines_hides_no_second_original() {
-    let three = Three::new();
-    let name = &three.names[0];
-    for more in ["", "--limit 1", "--limit 2", "--json --limit 1"] {
-        let ran = three.world.run(&format!("-c archive whereis {name} --with twin {more}"));
-        assert_eq!(ran.code, 23, "{more}: {}", ran.stderr);
-    }
-    let ran = three.world.run("-c archive whereis --all --with twin --json --limit 1");
-    assert_eq!(ran.code, 23, "{}", ran.stderr);
-    assert_eq!(records(&ran).last().unwrap()["exit_code"], 23);
 }
 
 /// Copies and tombstones stay as they are, and the question does not count them.

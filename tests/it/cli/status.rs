@@ -1,4 +1,4 @@
-//! `status` and `whereis`: what several collections hold, as it is told and how it ends.
+//! `status`, with items and without: what several collections hold, as it is told and how it ends.
 
 mod away;
 mod several;
@@ -172,7 +172,7 @@ error: 1 item behind a newer state
 "#]],
     );
     tells(
-        &world.run("whereis 11.21.02.13"),
+        &world.run("status 11.21.02.13"),
         0,
         str![[r#"
 Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
@@ -209,7 +209,7 @@ error: 1 item with two Originals, 1 item with too few Copies, 1 item behind a ne
 "#]],
     );
     tells(
-        &world.run(&format!("whereis {NAME}")),
+        &world.run(&format!("status {NAME}")),
         23,
         str![[r#"
 Original	behind	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
@@ -225,7 +225,7 @@ hint: the Original was passed on, or another was promoted: it is behind: `urepo 
 "#]],
     );
     // Among several items too, none of which is left out.
-    let ran = world.run(&format!("whereis {NAME} {OTHER} 01.01.00.00"));
+    let ran = world.run(&format!("status {NAME} {OTHER} 01.01.00.00"));
     tells(
         &ran,
         23,
@@ -287,7 +287,7 @@ error: 1 item lost by its holder, 1 item vanished
     let quiet = world.run("status -q");
     assert_eq!((quiet.code, quiet.stdout.lines().count()), (3, 2), "{}", quiet.stdout);
     tells(
-        &world.run(&format!("whereis {NAME} {OTHER}")),
+        &world.run(&format!("status {NAME} {OTHER}")),
         0,
         str![[r#"
 Copy	orphan	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
@@ -304,7 +304,7 @@ hint: example.org/archive/2026/11.21.02.14: a Copy of an item that was deleted: 
     // Deleted everywhere is an answer too.
     std::fs::remove_dir_all(world.path("backup").join(OTHER)).unwrap();
     tells(
-        &world.run(&format!("whereis {OTHER}")),
+        &world.run(&format!("status {OTHER}")),
         0,
         str![[r#"
 Deleted	deleted	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14

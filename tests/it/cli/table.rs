@@ -109,6 +109,12 @@ impl Prepared {
             "NONE" => "example.org/archive/2009/02.16.17.46",
             word => word,
         });
+        // An item may be the value of a key.
+        let words = words.map(|word| match word.split_once('=') {
+            Some((key, "A")) => format!("{key}={}", self.names[0]),
+            Some((key, "B")) => format!("{key}={}", self.names[1]),
+            _ => word.to_owned(),
+        });
         self.world.command(words)
     }
 }

@@ -1,4 +1,4 @@
-//! Rows in columns, sorted, and between two dates: `list`, `find`, `log` and `whereis`.
+//! Rows in columns, sorted, and between two dates: `list`, `find`, `log` and `status`.
 
 use std::fs::File;
 
@@ -146,7 +146,8 @@ fn on_a_terminal_columns_have_headings_and_fit() {
     assert_eq!(screen(&world, 20, "-c archive list").unwrap(), names);
     let log = screen(&world, 120, "-c archive log").unwrap();
     assert!(log[0].starts_with("DATE  ") && log[1].contains("  ingestion  "), "{log:?}");
-    let held = screen(&world, 300, "-c archive whereis --all").unwrap();
+    let items = names.join(" ");
+    let held = screen(&world, 300, &format!("-c archive status {items}")).unwrap();
     assert!(held[0].starts_with("STATE     STANDING  COLLECTION  PATH"), "{held:?}");
     let stats = screen(&world, 80, "-q -c archive status --counts").unwrap();
     assert!(
@@ -194,9 +195,8 @@ fn dates_may_be_years_months_and_days() {
         "{}",
         copied.stderr
     );
-    let held =
-        world.run("-c archive whereis --all --state Copy --with mirror --columns id,collection");
-    assert_eq!(held.line(), format!("{second}\tmirror"));
+    let held = world.run(&format!("-c archive status {second} --state Copy --with mirror"));
+    assert_eq!(held.line(), format!("Copy\tcurrent\tmirror\t[WORLD]/mirror/{second}"));
     for wrong in ["22/11/2026", "2026-13", "soon"] {
         assert_eq!(world.run(&format!("-c archive list --since {wrong}")).code, 2, "{wrong}");
     }
@@ -227,7 +227,7 @@ fn commands_take_the_same_selections() {
     assert_eq!((deleted.code, deleted.stderr.matches("; its files").count()), (0, 2));
     assert_eq!(run("delete -n --force last --all").stdout.matches("would delete ").count(), 1);
     assert_eq!(run("list --state Deleted").succeeded(), format!("{first}\n{third}\n"));
-    for command in ["show", "show --path", "delete", "whereis", "show --as manifest"] {
+    for command in ["show", "show --path", "delete", "show --as manifest"] {
         let ran = run(command);
         assert_eq!(ran.code, 2, "{command}");
         assert!(ran.stderr.starts_with("error: no item was given\nhint: "), "{}", ran.stderr);

@@ -94,23 +94,23 @@ error: `[WORLD]/nowhere` is not a collection
 hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
-    refuses(&world, &format!("-c nowhere whereis {name}"), 10).tells(str![[r#"
+    refuses(&world, &format!("-c nowhere status {name}"), 10).tells(str![[r#"
 error: `[WORLD]/nowhere` is not a collection
 hint: is it mounted? `findmnt` lists mounted file systems
 
 "#]]);
-    refuses(&world, "-c archive whereis 01.01.00.00", 21).tells(str![[r#"
+    refuses(&world, "-c archive status 01.01.00.00", 21).tells(str![[r#"
 error: no item `01.01.00.00` in 1 known collection
 hint: `urepo status --settings` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
     let other = name.replace("archive", "maps");
-    refuses(&world, &format!("-c archive whereis {other}"), 21).tells(str![[r#"
+    refuses(&world, &format!("-c archive status {other}"), 21).tells(str![[r#"
 error: no item `example.org/maps/2026/11.21.02.13` in 1 known collection
 hint: `urepo status --settings` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
-    refuses_args(&world, ["-c", "archive", "whereis", "no such thing"], 1).tells(str![[r#"
+    refuses_args(&world, ["-c", "archive", "status", "no such thing"], 1).tells(str![[r#"
 error: invalid identifier `no such thing`
   no such thing
   ^^^^^^^^^^^^^ no identifier here; expected one such as sid.inpe.br/mtc-m18/2009/02.16.17.46 or 8JMKD3MGP8W/34PGRBS
@@ -118,14 +118,14 @@ hint: an identifier is subdomain/word/year/month.day.hour.minute[.second], in UT
 
 "#]]);
     world.write(".config/urepo/config.toml", "[collections]\nsafe = \"/no/disk\"\n");
-    refuses(&world, "whereis 11.21.02.13", 21).tells(str![[r#"
+    refuses(&world, "status 11.21.02.13", 21).tells(str![[r#"
 warning: the collection `safe` cannot be opened: `/no/disk` is not a collection
 error: no item `11.21.02.13` in 0 known collections
 caused by: `safe` is not opened and may hold it
 hint: `urepo status --settings` shows which are known; `--with COLLECTION` adds one
 
 "#]]);
-    refuses(&world, &format!("-c archive whereis {other}"), 21).tells(str![[r#"
+    refuses(&world, &format!("-c archive status {other}"), 21).tells(str![[r#"
 warning: the collection `safe` cannot be opened: `/no/disk` is not a collection
 error: no item `example.org/maps/2026/11.21.02.13` in 1 known collection
 caused by: `safe` is not opened and may hold it

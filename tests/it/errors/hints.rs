@@ -56,17 +56,16 @@ fn a_hint_names_the_collection_that_was_typed() {
         (format!("meta set {edited} title=T --collection archive"), "-c archive meta accept"),
         (format!("-c archive meta set {whole} title+="), "-c archive meta set"),
         (format!("-c archive meta set {whole}"), "-c archive meta set"),
-        (format!("-c archive relate {whole} --unlink"), "-c archive relate"),
         (format!("-c archive cat {whole} no.txt"), "-c archive show --all-files"),
         (format!("-c archive verify {damaged}"), "-c archive recover --accept-loss"),
         (format!("verify archive/. {damaged}"), "-c [WORLD]/archive recover --accept-loss"),
         (format!("-c archive repair {edited}"), "-c archive meta accept"),
         ("-c archive restore".to_owned(), "-c archive restore"),
         ("-c archive find".to_owned(), "-c archive find"),
-        (format!("-c archive resolve {gone}"), "-c archive whereis"),
+        (format!("-c archive resolve {gone}"), "-c archive status"),
         ("init archive --host example.org --ip 10.0.0.1".to_owned(), "-c ./archive new"),
         ("-c archive new".to_owned(), "help new"),
-        ("-c archive whereis example.org/none/2026/01.01.00.00".to_owned(), "status --settings"),
+        ("-c archive status example.org/none/2026/01.01.00.00".to_owned(), "status --settings"),
     ] {
         let ran = world.run(&command);
         let hint = ran.stderr.split_once("hint").map_or("", |(_, hint)| hint);

@@ -102,7 +102,7 @@ hint: it was purged; name a collection that has a Copy with `--with`
         refuses(&world, &format!("-c archive {command}"), 22).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` is deleted
 caused by: its files are not in the trash
-hint: `urepo -c archive whereis example.org/archive/2026/11.21.02.13` looks for a Copy in all known collections
+hint: `urepo -c archive status example.org/archive/2026/11.21.02.13` looks for a Copy in all known collections
 
 "#]]);
     }

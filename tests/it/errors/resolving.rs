@@ -126,7 +126,7 @@ hint: `urepo -c archive show example.org/x/2026/01.01.00.01` prints its relation
 "#]]);
     refuses(3, "", 22).tells(str![[r#"
 error: `example.org/x/2026/01.01.00.03` was deleted on 2026-11-21T00:00:00Z
-hint: `urepo -c archive whereis example.org/x/2026/01.01.00.03` shows what is left of it
+hint: `urepo -c archive status example.org/x/2026/01.01.00.03` shows what is left of it
 
 "#]]);
 }

@@ -19,7 +19,6 @@ Commands:
   show      Show the metadata and files of items [alias: info]
   find      Search items by metadata, file name, content, state and date [alias: search]
   meta      Correct the descriptions of items
-  relate    Link editions, translations, metadata and parts
   cat       Print a file of an item
   open      Open items in desktop programs
   resolve   Resolve persistent URLs without a server
@@ -27,7 +26,6 @@ Commands:
   verify    Check items: structure, sidecars, and every byte against its digest [aliases: check,
             fsck]
   status    Compare all known collections: Copies that are missing or stale, second Originals
-  whereis   Show which collections hold items, and whether their Copies are current
   copy      Copy items to another collection [alias: cp]
   migrate   Move items to another collection, Originals with them [aliases: move, mv]
   promote   Turn Copies into Originals, because the collection that held those is lost

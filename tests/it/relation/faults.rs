@@ -7,7 +7,7 @@ use urepo::collection::Collection;
 use urepo::disk::Watcher;
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
-use urepo::relation::{RelationAction, RelationRequest, plan};
+use urepo::relation::{Correction, plan};
 use urepo::sidecar::{Relation, RelationKind};
 
 use crate::support::{
@@ -19,15 +19,16 @@ use crate::support::{
 fn link(root: &std::path::Path, names: &[RepositoryName], watcher: &Watcher) -> Option<()> {
     let collections = [Collection::open(root, watcher).ok()?];
     let to = names[1].clone().into();
-    let request = RelationRequest {
-        action: RelationAction::Link,
-        relations: vec![Relation { kind: RelationKind::NextEdition, to }],
-        language: None,
+    let correction = Correction {
+        name: names[0].clone(),
+        edits: Vec::new(),
+        unlink: Vec::new(),
+        link: vec![Relation { kind: RelationKind::NextEdition, to }],
     };
     let (agent, clock) = (agent(), TestClock::at("2026-12-01T00:00:00Z"));
     let interrupt = Interrupt::default();
     let caller = caller(&agent, &clock, &interrupt);
-    let plan = plan(&collections, 0, &names[0], &request).ok()?;
+    let plan = plan(&collections, 0, &correction).ok()?;
     plan.check(&collections, caller).ok()?;
     let writer = collections[0].writer(&agent, &waiter(&clock)).ok()?;
     let amender = Amender {

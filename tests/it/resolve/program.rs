@@ -279,7 +279,7 @@ fn a_metadata_item_that_was_deleted_is_a_pointer() {
     world.write("about", "2");
     let [item, about] =
         ["item", "about"].map(|file| world.run(&format!("-c archive new {file}")).line());
-    world.run(&format!("-c archive relate {item} --metadata {about}")).succeeded();
+    world.run(&format!("-c archive meta set {item} metadata={about}")).succeeded();
     let pairs = || world.run(&format!("-c archive resolve --pairs {item}:")).succeeded().to_owned();
     assert!(pairs().contains("\nurl.metadata "), "{}", pairs());
     world.run(&format!("-c archive delete --force last {about}")).succeeded();

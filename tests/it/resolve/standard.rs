@@ -9,7 +9,7 @@ use urepo::collection::{Collection, Label, Scheme};
 use urepo::disk::Watcher;
 use urepo::identity::{Identifier, RepositoryName};
 use urepo::interrupt::Interrupt;
-use urepo::relation::{RelationAction, RelationRequest};
+use urepo::relation::Correction;
 use urepo::resolve::{Announced, LocalArchive, list_of_urls};
 use urepo::sidecar::{Relation, RelationKind, Sidecar};
 
@@ -64,16 +64,17 @@ pub(crate) fn standard() -> World {
 
 fn relate(collection: &Collection, clock: &TestClock) {
     let relation = |kind, to: &str| Relation { kind, to: to.parse().unwrap() };
-    let request = RelationRequest {
-        action: RelationAction::Link,
-        relations: vec![
+    let text: RepositoryName = TEXT.parse().unwrap();
+    let correction = Correction {
+        name: text.clone(),
+        edits: Vec::new(),
+        unlink: Vec::new(),
+        link: vec![
             relation(RelationKind::Metadata, METADATA),
             relation(RelationKind::Translation("pt".parse().unwrap()), TRANSLATION),
         ],
-        language: None,
     };
-    let text = TEXT.parse().unwrap();
-    let plan = urepo::relation::plan(&[collection], 0, &text, &request).unwrap();
+    let plan = urepo::relation::plan(&[collection], 0, &correction).unwrap();
     let title = Amendment {
         name: text,
         change: Box::new(|description| {

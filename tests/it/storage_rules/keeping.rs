@@ -60,7 +60,7 @@ fn the_original_is_in_one_archive_only() {
     archives.clone_by_hand("a", "b");
     // What is copied by hand is a Copy, whatever its sidecar says.
     archives.done("verify a b c");
-    let told = archives.done("-c a whereis ITEM --with b");
+    let told = archives.done("-c a status ITEM --with b");
     assert_eq!(told.matches("Original\toriginal").count(), 1, "{told}");
     archives.refused("-c b meta set ITEM title=Two", 23, "is a Copy here");
 }
@@ -74,7 +74,7 @@ fn copies_may_be_in_many_archives() {
     }
     assert_eq!(archives.states(), [Some(Original), Some(Copy), Some(Copy)]);
     archives.verified();
-    let told = archives.done("-c a whereis ITEM --with b --with c");
+    let told = archives.done("-c a status ITEM --with b --with c");
     assert_eq!(told.lines().filter(|line| line.contains("current")).count(), 2, "{told}");
 }
 
@@ -170,7 +170,7 @@ fn a_deleted_item_is_outside_the_relation_and_is_reported() {
     assert!(!archives.item("a").join("doc").exists());
     let shown = archives.done("-c a show ITEM");
     assert!(shown.contains("Deleted") && shown.contains("withdrawn"), "{shown}");
-    let told = archives.done("-c b whereis ITEM --with a");
+    let told = archives.done("-c b status ITEM --with a");
     assert!(told.contains("Deleted") && told.contains("behind"), "{told}");
     assert!(archives.done("verify a b").contains("U403"));
     for line in ["-c a copy ITEM --to c", "-c a migrate ITEM --to c", "-c a delete ITEM -y"] {

@@ -128,7 +128,7 @@ fn the_archive_of_an_item_is_known() {
     assert!(archives.done("-c a show ITEM").contains(&archives.id("b")));
     archives.done("-c c copy ITEM --from b");
     assert_eq!(archive_of("c"), archives.id("b"));
-    let told = archives.done("-c c whereis ITEM --with a --with b --json");
+    let told = archives.done("-c c status ITEM --with a --with b --json");
     let original = told.lines().find(|line| line.contains("\"standing\":\"original\"")).unwrap();
     assert!(original.contains(&archives.id("b")), "{original}");
     archives.verified();

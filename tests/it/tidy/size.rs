@@ -40,7 +40,7 @@ const PARTS: &[(&str, usize, &[&str])] = &[
             "src/agent",
         ],
     ),
-    ("sidecar", 3_162, &["src/sidecar"]),
+    ("sidecar", 3_183, &["src/sidecar"]),
     ("custody", 1_951, &["src/custody"]),
     (
         "describe",
@@ -57,13 +57,13 @@ const PARTS: &[(&str, usize, &[&str])] = &[
     ("distributor", 1_118, &["src/distributor"]),
     ("collection", 6_896, &["src/collection"]),
     ("index", 1_764, &["src/index", "src/catalog"]),
-    ("holdings", 953, &["src/holdings"]),
+    ("holdings", 974, &["src/holdings"]),
     ("verify", 2_870, &["src/verify", "src/links"]),
-    ("deposit", 9_476, &["src/deposit", "src/import", "src/adopt"]),
+    ("deposit", 9_478, &["src/deposit", "src/import", "src/adopt"]),
     ("transfer", 2_733, &["src/transfer", "src/promotion"]),
     ("removal", 3_515, &["src/removal", "src/repair"]),
     ("export", 1_648, &["src/export"]),
-    ("resolve", 1_129, &["src/resolve"]),
+    ("resolve", 1_130, &["src/resolve"]),
     ("cli", 17_469, &["src/cli", "src/lib.rs", "src/main.rs"]),
 ];
 

@@ -191,7 +191,7 @@ fn head(sidecar: &Sidecar) -> String {
         "Save the file to change the description; leave it as it is, or \
          empty it, to change nothing. The terms of \
          [metadata] are {terms}; a term with several values is a list. Keys of your own stand below \
-         [metadata.x]. `urepo relate` changes relations."
+         [metadata.x]. `urepo meta set` changes relations."
     );
     for word in words.split(' ') {
         if line.len() + word.len() > 98 {

@@ -31,17 +31,7 @@ pub(super) fn amend_selected<'c>(
     amendment: &dyn Fn(RepositoryName) -> Amendment<'c>,
 ) -> Done {
     let collection = context.collection()?;
-    if !selection.names_items() && !context.global.dry_run && !yes {
-        let mut originals = 0;
-        let feed = selection.of(context, &collection)?.into_feed();
-        feed(&mut |name| {
-            let read = collection.named_item(&name).and_then(|item| item.sidecar());
-            originals += u64::from(read.is_ok_and(|(it, _)| it.state == State::Original));
-            context.interrupt.flow()
-        })?;
-        let (originals, path) = (human::count(originals, "Original"), collection.path().display());
-        confirm(context, yes, &format!("change {originals} in `{path}`?"))?;
-    }
+    confirm_selected(context, selection, &collection, yes)?;
     let mut reporter = AmendReporter::new(context, selection.is_single());
     reporter.passes_others = !selection.names_items();
     let feed = selection.of(context, &collection)?.into_feed();
@@ -66,6 +56,27 @@ pub(super) fn amend_selected<'c>(
         Ok(())
     });
     reporter.finish(done)
+}
+
+/// Asks before items are changed that nobody named; `yes` answers beforehand.
+pub(super) fn confirm_selected(
+    context: &Context,
+    selection: &Selection,
+    collection: &Collection,
+    yes: bool,
+) -> Done {
+    if selection.names_items() || context.global.dry_run || yes {
+        return Ok(());
+    }
+    let mut originals = 0;
+    let feed = selection.of(context, collection)?.into_feed();
+    feed(&mut |name| {
+        let read = collection.named_item(&name).and_then(|item| item.sidecar());
+        originals += u64::from(read.is_ok_and(|(it, _)| it.state == State::Original));
+        context.interrupt.flow()
+    })?;
+    let (originals, path) = (human::count(originals, "Original"), collection.path().display());
+    confirm(context, yes, &format!("change {originals} in `{path}`?"))
 }
 
 /// Calls `work` with the right to change the descriptions of items, or of `is_one`; in a dry run, without it.
@@ -149,6 +160,11 @@ impl<'a> AmendReporter<'a> {
             self.context.printer.detail(&format!("  {changes}"));
         }
         flow
+    }
+
+    /// Reports an item that could not be changed.
+    pub(super) fn failed(&mut self, name: &RepositoryName, failure: Failure) -> ControlFlow<()> {
+        self.report.failed(name.as_str(), failure)
     }
 
     /// Reports an unchanged item.

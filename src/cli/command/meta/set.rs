@@ -1,21 +1,33 @@
 //! `urepo meta set`: change values of keys.
 
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use urepo::amend::{Amendment, Description, Edit};
+use urepo::identity::Identifier;
+use urepo::item::State;
+use urepo::relation::Correction;
+use urepo::sidecar::{Relation, RelationError, RelationKind, Sidecar};
 
-use super::report::amend_selected;
+use super::report::{AmendReporter, amend_selected, confirm_selected};
+use crate::cli::command::relations::{At, tell_left};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::select::{Selection, SelectionFlags};
 use crate::cli::{Done, escape};
 
-/// Set, add and remove values of keys
+/// Set, add and remove values of keys, and relations to other items
 ///
 /// KEY=VALUE replaces all values of a KEY; given several times, the KEY gets all these values. KEY+=VALUE adds a value, unless it
 /// is there. KEY-=VALUE removes it, and KEY= removes them all. An argument with `=` before any `/` is such a change, and all
 /// others are items.
+///
+/// The value of a relation is an ITEM: `edition_of` or `next_edition`, `translation_of` or `translation.TAG`, `metadata_of` or
+/// `metadata`, `part_of`, and `relation.x.NAME` of your own. Both items get the relation if the Originals of both are in known
+/// collections: with `edition_of=A`, A gets a next edition. Otherwise one item gets it, and the command for the other one is
+/// printed. A unit does not store its parts. A relation that is there stays, so the repeated command completes the work of a
+/// killed run.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -23,6 +35,8 @@ Examples:
   urepo meta set 11.21.02.13 creator='A. Archivist' creator='B. Librarian'
   urepo meta set 11.21.02.13 creator-='B. Librarian' subject+=reports
   urepo meta set 11.21.02.13 subject=
+  urepo meta set SECOND edition_of=11.21.02.13
+  urepo meta set SECOND translation_of=11.21.02.13 language=pt-BR
   urepo meta set --all publisher='Example Press' --dry-run")]
 pub(super) struct Set {
     /// Items, and the keys with their values
@@ -30,29 +44,58 @@ pub(super) struct Set {
     words: Vec<String>,
     #[command(flatten)]
     flags: SelectionFlags,
+    /// Look for the other ends of relations in this collection as well, by path or name; may be repeated
+    #[arg(long, value_name = "COLLECTION")]
+    with: Vec<OsString>,
     /// Do not ask if the items are not named one by one
     #[arg(short, long)]
     yes: bool,
 }
 
+/// The changes that were typed.
+#[derive(Default)]
+struct Changes {
+    edits: Vec<Edit>,
+    relations: Vec<RelationChange>,
+}
+
+/// A change of the relations of one kind to the items `to`.
+struct RelationChange {
+    kind: RelationKind,
+    sign: Sign,
+    to: Vec<String>,
+}
+
+/// The sign before `=`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    Set,
+    Add,
+    Remove,
+}
+
 impl Set {
     pub(super) fn run(&self, context: &Context) -> Done {
-        let (mut items, mut edits) = (Vec::new(), Vec::new());
+        let (mut items, mut changes) = (Vec::new(), Changes::default());
         for word in &self.words {
             match word.split_once('=') {
-                Some((key, value)) if !key.contains('/') => add(&mut edits, key, value)?,
+                Some((key, value)) if !key.contains('/') => changes.add(key, value)?,
                 _ => items.push(word.clone()),
             }
         }
         let selection = Selection::new(items, self.flags.clone())?;
         selection.check("meta set ITEM… KEY=VALUE…")?;
-        if edits.is_empty() {
+        let Changes { edits, relations } = changes;
+        if edits.is_empty() && relations.is_empty() {
             return Err(Failure::usage("no key was given").hint(
                 "`urepo meta set ITEM… KEY=VALUE…`; `KEY+=`, `KEY-=` and `KEY=` add and remove",
             ));
         }
         for edit in &edits {
             edit.check()?;
+        }
+        if !relations.is_empty() {
+            return self.relate(context, &selection, (&edits, &relations));
         }
         let amendment = |name| Amendment {
             name,
@@ -62,33 +105,148 @@ impl Set {
         };
         amend_selected(context, &selection, self.yes, &amendment)
     }
+
+    /// Changes items of which relations are among the changes.
+    fn relate(
+        &self,
+        context: &Context,
+        selection: &Selection,
+        (edits, relations): (&[Edit], &[RelationChange]),
+    ) -> Done {
+        let home = context.collection()?;
+        confirm_selected(context, selection, &home, self.yes)?;
+        let at = At::new(context, &home, &self.with)?;
+        let ends = |it: &RelationChange| it.to.iter().map(|text| at.other_end(text)).collect();
+        let ends: Vec<Vec<Identifier>> =
+            relations.iter().map(ends).collect::<Result<_, Failure>>()?;
+        let correction = |sidecar: &Sidecar| {
+            let (mut unlink, mut link) = (Vec::new(), Vec::new());
+            for (RelationChange { kind, sign, .. }, to) in relations.iter().zip(&ends) {
+                let present = sidecar.relations.of(kind);
+                // An alias names the same item.
+                let is_wanted = |it: &Identifier| {
+                    to.contains(it) || at.other_end(it.as_str()).is_ok_and(|it| to.contains(&it))
+                };
+                let relation = |to| Relation { kind: kind.clone(), to };
+                match sign {
+                    Sign::Set => unlink.extend(present.filter(|it| !is_wanted(it)).map(relation)),
+                    Sign::Add => {}
+                    Sign::Remove => unlink.extend(to.iter().cloned().map(relation)),
+                }
+                if *sign != Sign::Remove {
+                    link.extend(to.iter().cloned().map(relation));
+                }
+            }
+            let name = sidecar.repository.clone();
+            Correction { name, edits: edits.to_vec(), unlink, link }
+        };
+        let mut left = Vec::new();
+        let done = if selection.is_single() {
+            let (sidecar, _) = context.item(&home, &selection.items[0])?.sidecar()?;
+            let planned = at.plan(context, &correction(&sidecar))?;
+            let mut reporter = AmendReporter::new(context, planned.plan.ends.len() == 1);
+            let done = at.carry_out(context, planned, &mut |name, it| reporter.tell(name, it));
+            let done = done.map(|plan| left.push((sidecar.repository, plan.left)));
+            reporter.finish(done)
+        } else {
+            let mut reporter = AmendReporter::new(context, false);
+            let feed = selection.of(context, &home)?.into_feed();
+            let fed = feed(&mut |name| {
+                let mut change = || {
+                    let (sidecar, _) = home.named_item(&name)?.sidecar()?;
+                    if !selection.names_items() && sidecar.state != State::Original {
+                        return Ok(());
+                    }
+                    let planned = at.plan(context, &correction(&sidecar))?;
+                    let mut tell = |name: &_, it| reporter.tell(name, it);
+                    let plan = at.carry_out(context, planned, &mut tell)?;
+                    left.push((sidecar.repository, plan.left));
+                    Ok(())
+                };
+                match change() {
+                    Ok(()) => context.interrupt.flow(),
+                    Err(failure) => reporter.failed(&name, failure),
+                }
+            });
+            reporter.finish(fed.map_err(Failure::from))
+        };
+        for (name, ends) in &left {
+            for end in ends {
+                tell_left(context, name, end);
+            }
+        }
+        done
+    }
 }
 
-/// Adds the change of `key` by `value`. The values of a key that is set several times belong together.
-fn add(edits: &mut Vec<Edit>, key: &str, value: &str) -> Done {
-    let value = value.to_owned();
-    let edit = match (key.strip_suffix('+'), key.strip_suffix('-')) {
-        (Some(key), _) => Edit::Add(key.to_owned(), value),
-        (_, Some(key)) if value.is_empty() => {
+impl Changes {
+    /// Adds the change of `key`, which ends in a sign, by `value`. The values of a key that is set several times belong
+    /// together.
+    fn add(&mut self, key: &str, value: &str) -> Done {
+        let (key, sign) = match (key.strip_suffix('+'), key.strip_suffix('-')) {
+            (Some(key), _) => (key, Sign::Add),
+            (_, Some(key)) => (key, Sign::Remove),
+            (None, None) => (key, Sign::Set),
+        };
+        if sign == Sign::Remove && value.is_empty() {
             return Err(Failure::usage(format!("`{key}-=` says no value"))
                 .hint(format!("`{key}=` removes all values")));
         }
-        (_, Some(key)) => Edit::RemoveValue(key.to_owned(), value),
-        _ if value.is_empty() => Edit::Remove(key.to_owned()),
-        _ => {
-            let mut values = edits.iter_mut().filter_map(|edit| match edit {
-                Edit::Set(set, values) if set.eq_ignore_ascii_case(key) => Some(values),
-                _ => None,
-            });
-            if let Some(values) = values.next() {
-                values.push(value);
-                return Ok(());
-            }
-            Edit::Set(key.to_owned(), vec![value])
+        if let Some(kind) = RelationKind::of_description_key(key) {
+            return self.add_relation((key, kind), sign, value);
         }
-    };
-    edits.push(edit);
-    Ok(())
+        self.add_edit(key, sign, value.to_owned());
+        Ok(())
+    }
+
+    fn add_edit(&mut self, key: &str, sign: Sign, value: String) {
+        let edit = match sign {
+            Sign::Add => Edit::Add(key.to_owned(), value),
+            Sign::Remove => Edit::RemoveValue(key.to_owned(), value),
+            Sign::Set if value.is_empty() => Edit::Remove(key.to_owned()),
+            Sign::Set => {
+                let mut values = self.edits.iter_mut().filter_map(|edit| match edit {
+                    Edit::Set(set, values) if set.eq_ignore_ascii_case(key) => Some(values),
+                    _ => None,
+                });
+                if let Some(values) = values.next() {
+                    values.push(value);
+                    return;
+                }
+                Edit::Set(key.to_owned(), vec![value])
+            }
+        };
+        self.edits.push(edit);
+    }
+
+    fn add_relation(
+        &mut self,
+        (key, kind): (&str, Result<RelationKind, RelationError>),
+        sign: Sign,
+        value: &str,
+    ) -> Done {
+        let kind = kind.map_err(|_| {
+            Failure::usage(format!("`{key}` is no relation")).hint(
+                "`translation.TAG` takes a language, such as pt-BR; a relation of your own is `relation.x.NAME`",
+            )
+        })?;
+        let to: Vec<_> = (!value.is_empty()).then(|| value.to_owned()).into_iter().collect();
+        let mut known = self.relations.iter_mut();
+        match known.find(|it| it.kind == kind && it.sign == sign) {
+            Some(_) if kind.is_single() && sign == Sign::Set => {
+                Err(Failure::usage(format!("`{key}` was given twice"))
+                    .hint("an item has one such relation"))
+            }
+            Some(known) => {
+                known.to.extend(to);
+                Ok(())
+            }
+            None => {
+                self.relations.push(RelationChange { kind, sign, to });
+                Ok(())
+            }
+        }
+    }
 }
 
 /// Reads a word. A file that is not UTF-8 may be the target, but such bytes are not in a text.

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 
 use urepo::collection::Collection;
 use urepo::identity::RepositoryName;
-use urepo::relation::{RelationAction, RelationRequest, plan_for_new};
-use urepo::sidecar::{Metadata, RelationKind, Relations};
+use urepo::relation::{Correction, RelationAction, plan_for_new};
+use urepo::sidecar::{Metadata, Relation, RelationKind, Relations};
 
 use crate::cli::Done;
-use crate::cli::command::relate::{At, flag, tell_left};
+use crate::cli::command::relations::{At, edit, tell_left};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 
@@ -34,7 +34,7 @@ pub(super) struct RelationArgs {
 /// The given relations, and the collections in which their other ends may be.
 pub(super) struct NewRelations {
     at: At,
-    request: RelationRequest,
+    relations: Vec<Relation>,
 }
 
 impl RelationArgs {
@@ -62,10 +62,10 @@ impl RelationArgs {
                 .hint("add `--language TAG`, such as `--language pt-BR`"));
         }
         let at = At::new(context, collection, &[])?;
-        let relations = at.relations(wanted)?;
-        let request = RelationRequest { action: RelationAction::Link, relations, language };
-        at.check(context, &plan_for_new(at.collections(), &request)?)?;
-        Ok(Some(NewRelations { at, request }))
+        let relation = |(kind, text)| Ok(Relation { kind, to: at.other_end(text)? });
+        let relations: Vec<_> = wanted.into_iter().map(relation).collect::<Result<_, Failure>>()?;
+        at.check(context, &plan_for_new(at.collections(), &relations, language.as_ref())?)?;
+        Ok(Some(NewRelations { at, relations }))
     }
 }
 
@@ -73,7 +73,7 @@ impl NewRelations {
     /// The relations for the sidecars of the new items.
     pub(super) fn of_items(&self) -> Result<Relations, Failure> {
         let mut relations = Relations::default();
-        for relation in &self.request.relations {
+        for relation in &self.relations {
             let added = relations.add(&relation.kind, &relation.to, None);
             added.map_err(|error| Failure::usage(error.to_string()))?;
         }
@@ -82,8 +82,14 @@ impl NewRelations {
 
     /// Changes the related items of the new item `name`.
     pub(super) fn complete(&self, context: &Context, name: &RepositoryName) -> Done {
+        let correction = Correction {
+            name: name.clone(),
+            edits: Vec::new(),
+            unlink: Vec::new(),
+            link: self.relations.clone(),
+        };
         let complete = || {
-            let planned = self.at.plan(context, name, &self.request)?;
+            let planned = self.at.plan(context, &correction)?;
             // No other item has, or would have, the other end of a relation.
             if planned.plan.ends.len() < 2 && planned.plan.left.is_empty() {
                 return Ok(planned.plan);
@@ -99,17 +105,17 @@ impl NewRelations {
             done.and(completed)
         };
         let plan = complete().map_err(|failure| {
-            let flags = self.request.relations.iter().map(|it| flag(&it.kind, it.to.as_str()));
-            let flags = flags.collect::<Vec<_>>().join(" ");
+            let edits = self.relations.iter();
+            let edits = edits.map(|it| edit(RelationAction::Link, &it.kind, it.to.as_str()));
+            let edits = edits.collect::<Vec<_>>().join(" ");
             let message =
                 format!("`{name}` was deposited, and the items that it leads to do not lead back");
-            let command = format!("urepo relate {name} {flags}");
+            let command = format!("urepo meta set {name} {edits}");
             Failure::new(failure.exit, message)
                 .caused_by(failure.in_one_line())
                 .hint(format!("`{command}` completes it"))
         })?;
-        let told = |left| tell_left(context, name, left, self.request.action);
-        plan.left.iter().for_each(told);
+        plan.left.iter().for_each(|left| tell_left(context, name, left));
         Ok(())
     }
 }

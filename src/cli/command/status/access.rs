@@ -21,7 +21,7 @@ pub(super) struct Access {
         value_name = "ITEM",
         num_args = 0..=1,
         default_missing_value = "",
-        conflicts_with_all = ["with", "prefix", "View"]
+        conflicts_with_all = ["with", "View"]
     )]
     access: Option<String>,
 }

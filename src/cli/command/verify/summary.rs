@@ -106,7 +106,7 @@ impl<'a> Ending<'a> {
                 printer.note(&self.pasted(hint));
             }
             if self.seen.contains(&Code::OneSidedRelation) {
-                printer.note(&self.pasted("repeat `urepo relate` to complete the relation"));
+                printer.note(&self.pasted("repeat `urepo meta set` to complete the relation"));
             }
             if matches!(self.compared, Some(Compared::NoTime)) {
                 printer.note("there was no time left to compare the collections");
@@ -218,7 +218,7 @@ impl<'a> Ending<'a> {
         } else if self.total.tree_damage > 0 {
             "urepo(7) says what the codes mean; nothing here was changed"
         } else {
-            "`urepo whereis ITEM` shows what each of them has"
+            "`urepo status ITEM` shows what each of them has"
         })
     }
 

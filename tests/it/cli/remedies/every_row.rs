@@ -152,7 +152,7 @@ impl Told {
     /// What the commands that look at the item print for programs, each remedy once.
     fn printed(&self) -> Vec<Printed> {
         let roots: Vec<_> = self.roots().collect();
-        let mut lines = vec!["status --json".to_owned(), format!("whereis {} --json", self.item)];
+        let mut lines = vec!["status --json".to_owned(), format!("status {} --json", self.item)];
         lines.push(format!("verify {} --json", roots.join(" ")));
         lines.extend(roots.iter().map(|root| format!("-c {root} show {} --json", self.item)));
         let mut found = Vec::new();
@@ -208,7 +208,7 @@ impl Told {
     #[track_caller]
     fn is_told_to_people(&self, printed: &Printed) {
         let roots: Vec<_> = self.roots().collect();
-        let mut lines = vec!["status".to_owned(), format!("whereis {}", self.item)];
+        let mut lines = vec!["status".to_owned(), format!("status {}", self.item)];
         lines.push(format!("verify {}", roots.join(" ")));
         lines.extend(roots.iter().map(|root| format!("-c {root} show {}", self.item)));
         let text: String = lines.iter().map(|line| self.world.run(line).stderr).collect();

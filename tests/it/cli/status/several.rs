@@ -57,7 +57,7 @@ hint: `urepo status --settings` shows where the collections should be
 "#]],
     );
     tells(
-        &world.run(&format!("whereis {NAME}")),
+        &world.run(&format!("status {NAME}")),
         0,
         str![[r#"
 Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
@@ -68,7 +68,7 @@ warning: the collection `safe` cannot be opened: `[WORLD]/backup` is not a colle
 
 "#]],
     );
-    let told = records(&world.run(&format!("whereis --json {NAME}")));
+    let told = records(&world.run(&format!("status --json {NAME}")));
     assert_eq!((&told[1]["complete"], &told[1]["missing"]), (&json!(false), &json!(["safe"])));
     // What is asked for on the command line has to be there.
     assert_eq!(world.run("status --with backup").code, 10);
@@ -76,7 +76,7 @@ warning: the collection `safe` cannot be opened: `[WORLD]/backup` is not a colle
     assert_eq!(world.run("status -c safe").code, 10);
     // Elsewhere it is the same one.
     assert_eq!(world.run("status --with unmounted").code, 3);
-    let told = world.run(&format!("whereis --with unmounted {NAME}"));
+    let told = world.run(&format!("status --with unmounted {NAME}"));
     assert_eq!(told.succeeded().lines().count(), 2, "{}", told.stdout);
 }
 
@@ -124,8 +124,8 @@ fn items_are_found_by_any_spelling_in_any_collection() {
     let (name, ibip) = (made[0]["id"].as_str().unwrap(), made[0]["ibip"].as_str().unwrap());
     let line = format!("Original\toriginal\tmaps\t[WORLD]/maps/{name}");
     for text in [name, &name.to_uppercase(), ibip, name.rsplit('/').next().unwrap()] {
-        assert_eq!(world.run(&format!("whereis --with maps {text}")).line(), line, "{text}");
-        assert_eq!(world.run(&format!("whereis {text}")).code, 21, "{text}");
+        assert_eq!(world.run(&format!("status --with maps {text}")).line(), line, "{text}");
+        assert_eq!(world.run(&format!("status {text}")).code, 21, "{text}");
     }
     // The end of a name that means one item here and another there means none.
     let twin = "example.org/maps/2026/11.21.02.13";
@@ -137,7 +137,7 @@ fn items_are_found_by_any_spelling_in_any_collection() {
         sidecar.repository = twin.parse().unwrap();
     });
     tells(
-        &world.run("whereis 11.21.02.13"),
+        &world.run("status 11.21.02.13"),
         21,
         str![[""]],
         str![[r#"
@@ -182,7 +182,7 @@ fn records_say_the_same() {
     );
     assert_eq!((&summary["complete"], &summary["missing"]), (&json!(true), &json!([])));
 
-    let told = records(&world.run(&format!("whereis --json {NAME}")));
+    let told = records(&world.run(&format!("status --json {NAME}")));
     let standings: Vec<_> = told.iter().map(|record| &record["standing"]).collect();
     assert_eq!(standings, [&json!("original"), &json!("behind"), &json!("behind"), &json!(null)]);
     let holding = &told[1];
@@ -191,7 +191,7 @@ fn records_say_the_same() {
     assert_eq!(holding["path"], format!("[WORLD]/backup/{NAME}"));
     assert_eq!((&holding["bytes"], &holding["sealed"]), (&json!(5), &json!(true)));
     assert_eq!((&told[3]["counts"]["holdings"], &told[3]["exit_code"]), (&json!(2), &json!(0)));
-    let ran = world.run("whereis --json example.org/archive/1999/01.01.00.00");
+    let ran = world.run("status --json example.org/archive/1999/01.01.00.00");
     let told = records(&ran);
     assert_eq!((ran.code, &told[1]["exit_code"]), (21, &json!(21)));
     assert_eq!(told[0]["id"], "example.org/archive/1999/01.01.00.00");

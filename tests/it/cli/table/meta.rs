@@ -20,13 +20,14 @@ fn is_related(world: &World) -> bool {
 
 pub(super) const ROWS: &[Row] = &[
     Row {
-        command: "relate",
+        command: "meta-set",
         before: &[],
-        well: "-c archive relate A --next-edition B",
+        well: "-c archive meta set A next_edition=B",
         bad: &[
-            ("-c archive relate NONE --next-edition A", 21),
-            ("-c archive relate A --metadata A", 23),
-            ("-c archive relate A --unlink", 2),
+            ("-c archive meta set NONE next_edition=A", 21),
+            ("-c archive meta set A metadata=A", 23),
+            ("-c archive meta set A B metadata=A", 3),
+            ("-c archive meta set A metadata-=", 2),
         ],
         json: Json::Run,
         purpose: Purpose::Work(is_related),

@@ -138,10 +138,10 @@ const ROWS: &[Row] = &[
         purpose: Judgement,
     },
     Row {
-        command: "whereis",
+        command: "status",
         before: &[],
-        well: "-c archive whereis A B",
-        bad: &[("-c archive whereis A NONE", 3), ("-c archive whereis NONE", 21)],
+        well: "-c archive status A B",
+        bad: &[("-c archive status A NONE", 3), ("-c archive status NONE", 21)],
         json: Run,
         purpose: Answer,
     },
