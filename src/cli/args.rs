@@ -1,8 +1,10 @@
 //! The command line: the list of commands. Help and man pages come from here.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use urepo::index::Word;
 
 use super::context::Context;
 use super::global::Global;
@@ -32,11 +34,29 @@ impl Args {
     /// Defining all commands takes longer than running most of them, so only the typed command is defined. A line that is
     /// wrong or asks for help is read again with all of them: what is said of one may depend on the others.
     pub(crate) fn read(words: &[OsString]) -> Result<Args, clap::Error> {
+        let words = &unwanted_words(words)[..];
         let read = <Args>::command().try_get_matches_from(words);
         let matches = read.or_else(|_| definitions().try_get_matches_from(words))?;
         let name = matches.subcommand_name().unwrap_or_default().to_owned();
         Ok(Args { name, ..Args::from_arg_matches(&matches)? })
     }
+}
+
+/// The command line with `-KEY:` of a search as `not:KEY:`, which is no option.
+fn unwanted_words(words: &[OsString]) -> Cow<'_, [OsString]> {
+    let is_list = |it: &OsString| ["list", "ls", "find", "search"].iter().any(|word| it == word);
+    let end = words.iter().position(|it| it == "--").unwrap_or(words.len());
+    if !words[..end].iter().any(is_list) {
+        return words.into();
+    }
+    let unwanted = |word: &OsString| {
+        let text = word.to_str()?.strip_prefix('-').filter(|it| it.contains(':'))?;
+        let word = Word::of_argument(&format!("not:{text}")).ok()?.into_iter().next()?;
+        word.key.map(|_| OsString::from(format!("not:{text}")))
+    };
+    let (words, rest) = words.split_at(end);
+    let words = words.iter().map(|word| unwanted(word).unwrap_or_else(|| word.clone()));
+    words.chain(rest.iter().cloned()).collect()
 }
 
 /// The command line for clap, with the definitions of all commands: for help, completions and man pages.
@@ -54,12 +74,10 @@ macro_rules! commands {
             #[command(visible_aliases = ["add", "deposit"])]
             New(Box<command::new::New>),
             Import(Box<command::import::Import>),
-            #[command(visible_aliases = ["ls"])]
+            #[command(visible_aliases = ["ls", "find", "search"])]
             List(command::list::List),
             #[command(visible_aliases = ["info"])]
             Show(command::show::Show),
-            #[command(visible_aliases = ["search"])]
-            Find(Box<command::find::Find>),
             Meta(command::meta::Meta),
             Cat(command::cat::Cat),
             Open(command::open::Open),
@@ -114,7 +132,6 @@ impl Command {
             Command::Serve(it) if it.is_answer() => Purpose::Answer,
             Command::List(_)
             | Command::Show(_)
-            | Command::Find(_)
             | Command::Cat(_)
             | Command::Open(_)
             | Command::Resolve(_)
@@ -131,7 +148,6 @@ impl Command {
             Command::Import(it) => it.run(context),
             Command::List(it) => it.run(context),
             Command::Show(it) => it.run(context),
-            Command::Find(it) => it.run(context),
             Command::Meta(it) => it.run(context),
             Command::Cat(it) => it.run(context),
             Command::Open(it) => it.run(context),

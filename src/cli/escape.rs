@@ -63,13 +63,6 @@ pub(crate) fn argument() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(text_form)
 }
 
-/// The same for a value that `parse` reads.
-pub(crate) fn argument_of<T: Clone + Send + Sync + 'static>(
-    parse: fn(&str) -> Result<T, String>,
-) -> impl TypedValueParser<Value = T> {
-    OsStringValueParser::new().try_map(move |argument| parse(&text_form(argument)))
-}
-
 /// The argument itself, or its text form.
 pub(crate) fn text_form(argument: OsString) -> String {
     let escaped = |it: OsString| urepo::item::escape(it.as_bytes()).into_owned();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Names};
 use urepo::identity::{Prefix, RepositoryName};
-use urepo::item::State;
+use urepo::item::States;
 use urepo::transfer::Tombstones;
 
 pub(crate) use self::selected::Selected;
@@ -32,9 +32,9 @@ pub(crate) struct Selection {
 pub(crate) struct SelectionFlags {
     #[command(flatten)]
     pub(crate) names: NameFlags,
-    /// Only items in this state: Original, Copy or Deleted
-    #[arg(long, help_heading = "Selection")]
-    pub(crate) state: Option<State>,
+    /// Only items in these states: Original, Copy, Elsewhere, Deleted, with commas between them, or any
+    #[arg(long, value_name = "STATE,…", help_heading = "Selection")]
+    pub(crate) state: Option<States>,
 }
 
 /// The selection flags for items without a reliable state: those in the trash, and damaged ones.
@@ -194,9 +194,8 @@ mod tests {
     ];
 
     /// Commands about items without selection flags, with the reason.
-    const EXCEPTIONS: [(&str, &str); 7] = [
+    const EXCEPTIONS: [(&str, &str); 6] = [
         ("cat", "one file of one item"),
-        ("find", "looks for items by words; it has the flags that narrow them"),
         ("log", "its dates are those of events"),
         ("meta edit", "one description in an editor"),
         ("open", "items on the screen, a few at a time"),

@@ -1,5 +1,5 @@
 //! Rows of records, one on each line: in columns that fit a terminal, separated by tabs in a pipe, or as
-//! JSON. `list`, `find`, `log` and `status` print through this.
+//! JSON. `list`, `log` and `status` print through this.
 
 use std::ops::ControlFlow;
 

@@ -20,6 +20,8 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
     // A suggestion leads further than the values, and these further than the usage.
     let rest: Vec<_> = rest.lines().map(str::trim).collect();
     let tip = rest.iter().find_map(|line| line.strip_prefix("tip: "));
+    // A value that begins like an option is seldom meant, and an unwanted word has another form.
+    let tip = tip.filter(|tip| !tip.starts_with("to pass "));
     let values = lists.first().map(|list| list.trim_matches(['[', ']']));
     let usage = rest.iter().copied().find(|line| line.starts_with("Usage: "));
     let group = usage.and_then(|line| line.split(' ').nth(2));
@@ -29,6 +31,8 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
     {
         return Some(failure.hint(hint));
     }
+    let is_word = error.kind() == ErrorKind::UnknownArgument && group == Some("list");
+    let tip = tip.or_else(|| is_word.then_some("`not:WORD` is a word that must not occur"));
     Some(match tip.or(values).or(usage) {
         Some(hint) => failure.hint(hint),
         None => failure,

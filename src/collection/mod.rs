@@ -30,6 +30,7 @@ use crate::clock::Clock;
 use crate::custody::CustodyId;
 use crate::digest::Digest;
 use crate::disk::{Dir, IoContext, Kind, PathError, Watcher, random_bytes, resolved};
+use crate::identity::RepositoryName;
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -211,6 +212,11 @@ impl Collection {
     /// The root directory.
     pub fn root(&self) -> &Dir {
         &self.root
+    }
+
+    /// Whether the directory of the item `name` has one of files. It has none if it was deleted or has moved, or is damaged.
+    pub fn has_payload(&self, name: &RepositoryName) -> bool {
+        self.root.glance(&[name.as_str(), layout::PAYLOAD].join("/")).is_some()
     }
 
     /// The path of the root.

@@ -48,7 +48,7 @@ use crate::agent::Caller;
 use crate::collection::Collection;
 use crate::disk::Watcher;
 use crate::identity::RepositoryName;
-use crate::item::State;
+use crate::item::States;
 
 pub use crate::flow::{NameFeed, RunMode, Tombstones};
 pub use error::ExportError;
@@ -103,7 +103,7 @@ pub struct Options {
     /// The names of the exported items.
     pub named_by: NamedBy,
     /// Only items in this state.
-    pub state: Option<State>,
+    pub state: Option<States>,
     /// Treatment of deleted items.
     pub tombstones: Tombstones,
     /// Whether to write, or only to plan.

@@ -38,7 +38,7 @@ impl Exporter<'_> {
         }
         let source = SoundItem::new(item, self.collection)?;
         let state = source.sidecar().state;
-        if self.options.state.is_some_and(|wanted| wanted != state) {
+        if self.options.state.is_some_and(|wanted| !wanted.contains(state)) {
             return Ok(None);
         }
         match (state, self.options.tombstones) {

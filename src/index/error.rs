@@ -51,9 +51,17 @@ pub enum QueryError {
     /// A quotation has no end.
     #[error("the quotation `{0}` has no end")]
     OpenQuote(String),
-    /// Only words can be excluded.
-    #[error("`-` goes with words, not with the term `{0}`")]
-    UnwantedTerm(String),
+    /// The value of a key is not understood.
+    #[error("`{key}:` takes {expected}")]
+    Value {
+        /// The key.
+        key: String,
+        /// The form of its values.
+        expected: &'static str,
+    },
+    /// The database takes no more.
+    #[error("a search has no more than {0} words with keys")]
+    TooManyWords(usize),
     /// The term is unknown.
     #[error("`{0}` is neither a Dublin Core term nor one of your own, such as `x.box`")]
     UnknownTerm(String),

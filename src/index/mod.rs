@@ -10,6 +10,8 @@
 mod count;
 mod directories;
 mod error;
+mod fold;
+mod keys;
 mod open;
 mod query;
 mod record;
@@ -23,11 +25,13 @@ use rusqlite::Connection;
 
 pub use count::{Count, Counts};
 pub use error::{IndexError, QueryError};
+pub use keys::relations_of;
 pub use query::Query;
 pub(crate) use record::{Record, is_sidecar_current};
 pub(crate) use rows::ItemRow;
 pub(crate) use search::{Position, Which};
 pub(crate) use tables::Tables;
+pub use words::{Form, Word};
 
 /// An index, opened.
 #[derive(Debug)]

@@ -4,13 +4,15 @@ use std::path::Path;
 
 use toml::Value;
 
+use super::fold;
+use super::keys::{DATES, column_of};
 use crate::digest::{Digest, Hasher};
 use crate::disk::{Dir, FileStat, PathError, Version};
 use crate::identity::{Ibip, Identifier, RepositoryName};
-use crate::item::twins::fold;
+use crate::item::twins;
 use crate::item::{Content, Entry, State};
 use crate::layout;
-use crate::sidecar::Sidecar;
+use crate::sidecar::{Sidecar, edtf};
 
 /// The index record of an item.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,15 +35,19 @@ pub(crate) struct Record {
     pub keys: Vec<i64>,
     /// The paths of the payload, folded.
     pub paths: Vec<String>,
+    /// The days that the dates of a term may be, from the first to the last.
+    pub days: Vec<(&'static str, i64, i64)>,
 }
 
-/// The words of a description, by the column that is searched.
+/// The words of an item, by the column that is searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
     pub title: String,
     pub creator: String,
     pub subject: String,
     pub other: String,
+    /// Its identifiers, the names of its files and its source.
+    pub names: String,
 }
 
 impl Record {
@@ -59,12 +65,21 @@ impl Record {
             if let Content::File { digest, .. } = &entry.content {
                 keys.push(digest_key(digest));
             }
-            paths.push(fold(&path));
+            paths.push(twins::fold(&path));
         }
         let ibip = sidecar.ibip.as_ref().map(Ibip::as_str);
         keys.extend(ibip.map(identifier_key));
         each_text(metadata.get("identifier"), &mut |text| keys.push(identifier_key(text)));
         keys.extend(sidecar.relations.iter().map(|it| relation_key(it.kind.key(), &it.to)));
+        let source = sidecar.origin.get("source").and_then(Value::as_str);
+        let names = [Some(sidecar.repository.as_str()), ibip, source].into_iter().flatten();
+        let names: Vec<_> = names.chain(paths.iter().map(String::as_str)).collect();
+        let mut days = Vec::new();
+        for term in DATES {
+            each_text(metadata.get(term), &mut |text| {
+                days.extend(edtf::days(text).map(|(first, last)| (term, first, last)));
+            });
+        }
         Record {
             version: Some(version),
             state: Some(sidecar.state),
@@ -74,15 +89,11 @@ impl Record {
             digest: Some(sidecar.payload.digest),
             title: sidecar.metadata.title().map(str::to_owned),
             metadata: crate::sidecar::json(metadata).to_string(),
-            source: sidecar
-                .origin
-                .get("source")
-                .and_then(Value::as_str)
-                .map(fold)
-                .unwrap_or_default(),
-            words: Words::of(metadata, ibip),
+            source: source.map(twins::fold).unwrap_or_default(),
+            words: Words::of(metadata, &names),
             keys,
             paths,
+            days,
         }
     }
 
@@ -116,26 +127,34 @@ impl Record {
             words: Words::default(),
             keys: Vec::new(),
             paths: Vec::new(),
+            days: Vec::new(),
         }
     }
 }
 
+/// A word that no folded text has: this character is no letter.
+const BETWEEN_VALUES: &str = " \u{e000} ";
+
 impl Words {
-    fn of(metadata: &toml::Table, ibip: Option<&str>) -> Words {
+    fn of(metadata: &toml::Table, names: &[&str]) -> Words {
         let mut words = Words::default();
         for (term, value) in metadata {
-            let text = match term.as_str() {
-                "title" | "alternative" => &mut words.title,
-                "creator" | "contributor" => &mut words.creator,
+            let text = match column_of(term) {
+                "title" => &mut words.title,
+                "creator" => &mut words.creator,
                 "subject" => &mut words.subject,
                 _ => &mut words.other,
             };
             each_text(Some(value), &mut |value| {
-                text.push_str(value);
-                text.push('\n');
+                text.push_str(&fold::words(value));
+                // A phrase does not go on in the next value.
+                text.push_str(BETWEEN_VALUES);
             });
         }
-        words.other.extend(ibip);
+        for name in names {
+            words.names.push_str(&fold::words(name));
+            words.names.push_str(BETWEEN_VALUES);
+        }
         words
     }
 }
@@ -182,26 +201,26 @@ pub(super) fn seconds(date: crate::identity::Instant) -> i64 {
     i64::try_from(date.seconds()).unwrap_or(i64::MAX)
 }
 
-/// The key of the digest of a file, or of a whole payload.
+/// The key of the digest of a file, or of a whole payload: its first digits, so that a beginning is a range of keys.
 pub(super) fn digest_key(digest: &Digest) -> i64 {
-    key("digest", &digest.to_string())
+    digest.leading_number()
 }
 
 /// The key of the name of a file, or of its whole path, whatever its case.
 pub(super) fn name_key(name: &str) -> i64 {
-    key("name", &fold(name))
+    key("name", &twins::fold(name))
 }
 
 /// The key of an opaque name or an alias, whatever its case.
 pub(super) fn identifier_key(text: &str) -> i64 {
-    key("identifier", &fold(text))
+    key("identifier", &twins::fold(text))
 }
 
 /// The key of a relation under the key `relation` of `[relations]` to the item `to`, whatever its case.
 pub(super) fn relation_key(relation: &str, to: &Identifier) -> i64 {
     let to = match to {
         Identifier::Repository(name) => name.folded(),
-        other => fold(other.as_str()),
+        other => twins::fold(other.as_str()),
     };
     key(&format!("relation.{relation}"), &to)
 }

@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Row, named_params};
 
 use super::directories::DirectoryId;
+use super::record::Words;
 use super::tables::{Tables, unsigned};
 use super::{IndexError, Record};
 use crate::disk::Version;
@@ -125,13 +126,17 @@ impl Tables<'_> {
         for path in &record.paths {
             insert.execute((id, path))?;
         }
-        let words = &record.words;
-        let texts = [&words.title, &words.creator, &words.subject, &words.other];
-        if texts.iter().any(|text| !text.is_empty()) {
-            let text = "INSERT INTO words (rowid, title, creator, subject, other)
-                        VALUES (?1, ?2, ?3, ?4, ?5)";
+        let text = "INSERT OR IGNORE INTO day VALUES (?1, ?2, ?3, ?4)";
+        let mut insert = self.0.prepare_cached(text)?;
+        for (term, first, last) in &record.days {
+            insert.execute((term, first, last, id))?;
+        }
+        let Words { title, creator, subject, other, names } = &record.words;
+        if [title, creator, subject, other, names].iter().any(|text| !text.is_empty()) {
+            let text = "INSERT INTO words (rowid, title, creator, subject, other, names)
+                        VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
             let mut insert = self.0.prepare_cached(text)?;
-            insert.execute((id, texts[0], texts[1], texts[2], texts[3]))?;
+            insert.execute((id, title, creator, subject, other, names))?;
         }
         Ok(())
     }

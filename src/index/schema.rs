@@ -1,7 +1,7 @@
 //! The schema of the database.
 
 /// The version of the schema. An index of another version is rebuilt.
-pub(super) const VERSION: i32 = 8;
+pub(super) const VERSION: i32 = 9;
 
 /// The tables.
 ///
@@ -11,7 +11,8 @@ pub(super) const VERSION: i32 = 8;
 ///   harmless. `search_keys_hash` covers the source and the contents of the tables below.
 /// - `key`: exact search keys, such as the targets of relations, as the first 64 bits of their SHA-256.
 /// - `file`: the paths of the payload, case-folded.
-/// - `words`: full-text search of the descriptions; it stores no text.
+/// - `day`: the days that the dates of an item may be, from the first to the last.
+/// - `words`: full-text search of folded words, of which every one stands between blanks; it stores no text.
 /// - `unread`: the names of items that could not be read because of an I/O error.
 pub(super) const TABLES: &str = "
 CREATE TABLE about (mark TEXT) STRICT;
@@ -34,9 +35,13 @@ CREATE TABLE key (
 CREATE TABLE file (
   item INTEGER NOT NULL, path TEXT NOT NULL, PRIMARY KEY (item, path)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE day (
+  term TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, item INTEGER NOT NULL,
+  PRIMARY KEY (term, first, last, item)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE unread (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
-  title, creator, subject, other,
-  content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+  title, creator, subject, other, names,
+  content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 ";

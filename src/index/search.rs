@@ -3,13 +3,15 @@
 use std::ops::ControlFlow;
 
 use rusqlite::types::Value;
+use serde_json::Value as Json;
 
+use super::query::{Condition, What};
 use super::record::seconds;
 use super::rows::{ITEM_COLUMNS, ItemRow, number_of};
 use super::tables::Tables;
+use super::words::Word;
 use super::{IndexError, Query};
 use crate::identity::{Prefix, RepositoryName};
-use crate::item::twins::fold;
 
 /// A part of a statement, with its bound values.
 #[derive(Default)]
@@ -69,7 +71,7 @@ impl Tables<'_> {
         } else {
             "item.created"
         };
-        let metadata = if query.wanted.terms.is_empty() { "''" } else { "item.metadata" };
+        let metadata = if query.in_keys.is_empty() { "''" } else { "item.metadata" };
         let text = format!(
             "SELECT directory.path, item.leaf, {metadata}, {ITEM_COLUMNS} FROM item
              JOIN directory ON directory.id = item.directory WHERE 1{} ORDER BY {order}, item.leaf, item.id",
@@ -88,8 +90,8 @@ impl Tables<'_> {
             else {
                 continue;
             };
-            let terms = &query.wanted.terms;
-            let fits = query.is_in_time(&name) && (terms.is_empty() || has_terms(&metadata, terms));
+            let words = &query.in_keys;
+            let fits = query.is_in_time(&name) && (words.is_empty() || fits_keys(&metadata, words));
             if fits && visit(name, kept)?.is_break() {
                 break;
             }
@@ -109,32 +111,22 @@ impl Tables<'_> {
 
     fn clauses(&self, query: &Query, which: Which<'_>) -> Result<Clauses, IndexError> {
         let mut clauses = Clauses::default();
-        let matching = "(SELECT rowid FROM words WHERE words MATCH ?)";
-        if !query.wanted.all_of.is_empty() {
-            let all = query.wanted.all_of.join(" AND ");
-            clauses.and(&format!("item.id IN {matching}"), [Value::Text(all)]);
+        // Expressions are searched together, those that are unwanted, too.
+        for (is_unwanted, not, between) in [(false, "", " AND "), (true, "NOT ", " OR ")] {
+            let words = query.conditions.iter().filter_map(|it| match &it.what {
+                What::Words(words) if it.is_unwanted == is_unwanted => Some(&**words),
+                _ => None,
+            });
+            let words = words.collect::<Vec<_>>().join(between);
+            if !words.is_empty() {
+                clauses.and(&format!("{not}({MATCHING})"), [Value::Text(words)]);
+            }
         }
-        if !query.wanted.none_of.is_empty() {
-            let any = query.wanted.none_of.join(" OR ");
-            clauses.and(&format!("item.id NOT IN {matching}"), [Value::Text(any)]);
-        }
-        for key in &query.keys {
-            let found = "item.id IN (SELECT item FROM key WHERE hash = ?)";
-            clauses.and(found, [Value::Integer(*key)]);
-        }
-        for keys in &query.any_key {
-            let found = format!("item.id IN (SELECT item FROM key WHERE hash IN ({}))", list(keys));
-            clauses.and(&found, []);
-        }
-        for (pattern, key) in &query.patterns {
-            let found = "item.id IN (SELECT item FROM file WHERE path GLOB ? OR path GLOB ?
-                                     UNION ALL SELECT item FROM key WHERE hash = ?)";
-            let whole = Value::Text(pattern.clone());
-            let at_any_depth = Value::Text(format!("*/{pattern}"));
-            clauses.and(found, [whole, at_any_depth, Value::Integer(*key)]);
-        }
-        for source in &query.sources {
-            clauses.and("instr(item.source, ?) > 0", [Value::Text(source.clone())]);
+        let others = query.conditions.iter().filter(|it| !matches!(it.what, What::Words(_)));
+        for Condition { what, is_unwanted } in others {
+            let (condition, values) = what.clause();
+            let not = if *is_unwanted { "NOT " } else { "" };
+            clauses.and(&format!("{not}({condition})"), values);
         }
         if let Some(state) = query.state {
             clauses.and("item.state = ?", [Value::Integer(number_of(state).into())]);
@@ -174,11 +166,48 @@ impl Tables<'_> {
     }
 }
 
-impl Query {
-    /// Whether it finds few items of many.
-    fn is_narrow(&self) -> bool {
-        let Query { wanted, keys, any_key, patterns, .. } = self;
-        !(wanted.all_of.is_empty() && keys.is_empty() && any_key.is_empty() && patterns.is_empty())
+/// Items with a match of an expression.
+const MATCHING: &str = "item.id IN (SELECT rowid FROM words WHERE words MATCH ?)";
+
+impl What {
+    /// The condition, and the values of each `?` in it.
+    fn clause(&self) -> (String, Vec<Value>) {
+        let digests = "item.id IN (SELECT item FROM key WHERE hash BETWEEN ? AND ?)";
+        let integers = |of: &[i64]| of.iter().map(|it| Value::Integer(*it)).collect::<Vec<_>>();
+        match self {
+            What::Words(words) => (MATCHING.to_owned(), vec![Value::Text(words.clone())]),
+            What::WordsOrDigest(words, (first, last)) => {
+                let values = [vec![Value::Text(words.clone())], integers(&[*first, *last])];
+                (format!("{MATCHING} OR {digests}"), values.concat())
+            }
+            What::Digest((first, last)) => (digests.to_owned(), integers(&[*first, *last])),
+            What::Key(key) => {
+                ("item.id IN (SELECT item FROM key WHERE hash = ?)".to_owned(), integers(&[*key]))
+            }
+            What::AnyKey(keys) => {
+                let keys = list(keys);
+                (format!("item.id IN (SELECT item FROM key WHERE hash IN ({keys}))"), Vec::new())
+            }
+            What::Pattern(pattern, key) => {
+                let found = "item.id IN (SELECT item FROM file WHERE path GLOB ? OR path GLOB ?
+                                         UNION ALL SELECT item FROM key WHERE hash = ?)";
+                let whole = Value::Text(pattern.clone());
+                let at_any_depth = Value::Text(format!("*/{pattern}"));
+                (found.to_owned(), vec![whole, at_any_depth, Value::Integer(*key)])
+            }
+            What::Source(text) => {
+                ("instr(item.source, ?) > 0".to_owned(), vec![Value::Text(text.clone())])
+            }
+            What::Bytes(first, last) => {
+                ("item.bytes BETWEEN ? AND ?".to_owned(), integers(&[*first, *last]))
+            }
+            What::Days(term, first, last) => {
+                let found =
+                    "item.id IN (SELECT item FROM day WHERE term = ? AND first <= ? AND last >= ?)";
+                let values = [vec![Value::Text((*term).to_owned())], integers(&[*last, *first])];
+                (found.to_owned(), values.concat())
+            }
+        }
     }
 }
 
@@ -187,30 +216,41 @@ pub(super) fn list(numbers: &[i64]) -> String {
     numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Whether each term has a value that contains the text.
-fn has_terms(metadata: &str, terms: &[(String, String)]) -> bool {
-    let Ok(serde_json::Value::Object(metadata)) = serde_json::from_str(metadata) else {
-        return false;
-    };
-    terms.iter().all(|(term, text)| {
-        let value = match term.strip_prefix("x.") {
+/// Whether the values of the keys of a description are as each of `words` says.
+fn fits_keys(metadata: &str, words: &[Word]) -> bool {
+    let Ok(Json::Object(metadata)) = serde_json::from_str(metadata) else { return false };
+    words.iter().all(|word| {
+        let key = word.key.as_deref().unwrap_or_default();
+        let value = match key.strip_prefix("x.") {
             Some(own) => metadata.get("x").and_then(|table| table.get(own)),
             None => metadata
                 .iter()
-                .find(|(key, _)| key.eq_ignore_ascii_case(term))
+                .find(|(known, _)| known.eq_ignore_ascii_case(key))
                 .map(|(_, value)| value),
         };
-        value.is_some_and(|value| contains(value, &fold(text)))
+        let mut values = Vec::new();
+        if let Some(value) = value {
+            add_texts(value, &mut values);
+        }
+        word.is_in(&values) != word.is_unwanted
     })
 }
 
-fn contains(value: &serde_json::Value, text: &str) -> bool {
-    use serde_json::Value as Json;
+/// Adds every text in `value`.
+fn add_texts(value: &Json, texts: &mut Vec<String>) {
     match value {
-        Json::String(value) => fold(value).contains(text),
-        Json::Array(values) => values.iter().any(|value| contains(value, text)),
-        Json::Object(values) => values.values().any(|value| contains(value, text)),
-        Json::Number(number) => number.to_string().contains(text),
-        Json::Bool(_) | Json::Null => false,
+        Json::String(text) => texts.push(text.clone()),
+        Json::Array(values) => {
+            for value in values {
+                add_texts(value, texts);
+            }
+        }
+        Json::Object(values) => {
+            for value in values.values() {
+                add_texts(value, texts);
+            }
+        }
+        Json::Number(number) => texts.push(number.to_string()),
+        Json::Bool(_) | Json::Null => {}
     }
 }

@@ -21,7 +21,7 @@ pub(crate) use directories::{directories, empty_directory, implies};
 pub(crate) use path::unescape;
 pub use path::{LinkedPath, PathTextError, PayloadPath, escape};
 pub use shape::{Shape, content};
-pub use state::{State, UnknownState};
+pub use state::{State, States, UnknownState, UnknownStates};
 
 /// One entry of a payload: a table `[[file]]` of the sidecar.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -40,6 +40,26 @@ fn is_edtf(text: &str) -> bool {
     }
 }
 
+/// The first and the last day that `text` may be, as numbers that grow with the days; `None` for a text that is no date.
+pub fn days(text: &str) -> Option<(i64, i64)> {
+    if !is_edtf(text) {
+        return None;
+    }
+    let number = |(year, month, day): (i64, u32, u32)| {
+        year.saturating_mul(372).saturating_add(i64::from((month - 1) * 31 + day - 1))
+    };
+    let of = |text: &str| -> Option<(i64, i64)> {
+        let (first, last) = span(text.split_once('T').map_or(text, |(day, _)| day))?;
+        Some((number(first), number(last)))
+    };
+    match text.split_once('/') {
+        None => of(text),
+        Some((start, end)) => {
+            Some((of(start).map_or(i64::MIN, |it| it.0), of(end).map_or(i64::MAX, |it| it.1)))
+        }
+    }
+}
+
 /// The first and the last day that a date may be, each as year, month and day.
 type Span = ((i64, u32, u32), (i64, u32, u32));
 

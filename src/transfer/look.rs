@@ -67,7 +67,7 @@ impl Shared<'_> {
             | (State::Elsewhere, Tombstones::Pass | Tombstones::Bring) => true,
             _ => false,
         };
-        if is_passed || self.options.state.is_some_and(|wanted| wanted != state) {
+        if is_passed || self.options.state.is_some_and(|wanted| !wanted.contains(state)) {
             return passed();
         }
         let to = self.destination_items.item_or_place(from.name())?;

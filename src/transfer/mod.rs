@@ -48,7 +48,7 @@ use crate::agent::Caller;
 use crate::collection::{Collection, Writer};
 use crate::holdings::Sight;
 use crate::identity::{Instant, RepositoryName};
-use crate::item::State;
+use crate::item::{State, States};
 
 pub use crate::custody::{Authority, Leaves, Step, Verb};
 pub use crate::flow::{NameFeed, OnError, RunMode, Tombstones};
@@ -65,7 +65,7 @@ pub struct Options {
     /// Whether the run only plans.
     pub mode: RunMode,
     /// Only items that the source has in this state.
-    pub state: Option<State>,
+    pub state: Option<States>,
     /// Treatment of items that are deleted at the source.
     pub tombstones: Tombstones,
     /// Only holdings at the destination that are behind the source are brought into line, by the rule, or

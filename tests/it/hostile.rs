@@ -22,7 +22,7 @@ const READERS: &[(&str, &[&str])] = &[
             "-c archive verify",
             "-c archive show ITEM",
             "-c archive copy --all --to mirror",
-            "-c archive find rain",
+            "-c archive list rain",
             "-c archive export ITEM --to out",
             "-c archive repair ITEM --from mirror --dry-run",
         ],

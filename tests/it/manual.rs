@@ -177,8 +177,8 @@ impl Reader {
             urepo -c lost copy --all --to mirror; mv lost away;";
         let script = match page {
             "promote" => lost,
-            "find" => {
-                "printf 'path,relation.part_of\nreport.pdf,%s\n' \"$NAME\" > parts.csv;
+            "list" => {
+                "printf 'path,relation.part_of,x.box,date\nreport.pdf,%s,Box 2,1911\n' \"$NAME\" > parts.csv;
                 urepo import --manifest parts.csv"
             }
             "meta-set" => "urepo new report.pdf > second",

@@ -55,7 +55,7 @@ fn questions(kept: &str, deleted: &str) -> Vec<String> {
         "list --json",
         "show KEPT",
         "show DELETED",
-        "find --file letter.txt",
+        "list file:letter.txt",
         "show --path KEPT",
         "cat KEPT",
         "show --as manifest KEPT",
@@ -278,7 +278,7 @@ fn a_read_only_collection_without_it_is_read() {
         mount -t tmpfs tmpfs mount && $UREPO init mount/archive --host archive.example.org 2>told
         name=$($UREPO -c mount/archive new a.txt 2>told)
         rm -r mount/archive/.urepo $UREPO_STATE/ledger-* && mount -o remount,bind,ro mount
-        for line in list \"show $name\" \"cat $name\" 'find --file a.txt' verify status \"show --as manifest $name\" \\
+        for line in list \"show $name\" \"cat $name\" 'list file:a.txt' verify status \"show --as manifest $name\" \\
             log 'status --counts' 'status --machine' \"copy $name --to mirror\"; do
             code=0; $UREPO -c mount/archive $line >out 2>told || code=$?; echo \"$line: $code\"
         done
@@ -331,7 +331,7 @@ fn the_readme_is_no_item_and_replaces_nothing() {
     let readme = world.path("archive/README");
     assert!(readme.exists());
     assert!(!world.run("-c archive verify").succeeded().contains("README"));
-    assert_eq!(world.run("-c archive list").succeeded().lines().count(), 2);
+    assert_eq!(world.run("-c archive list --state any").succeeded().lines().count(), 2);
     world.run("-c archive copy --all --to mirror").succeeded();
     std::fs::write(&readme, "mine").unwrap();
     lose(&world, "");

@@ -182,7 +182,7 @@ fn each_of_two_users_changes_what_the_other_has_made() {
         names.push(shared.deposit(user, "a.txt"));
         shared.run(user, "-c archive import incoming --each-file").succeeded();
         shared.run(user, "-c archive copy --all --to other").succeeded();
-        shared.run(user, "-c archive find --file a.txt").succeeded();
+        shared.run(user, "-c archive list file:a.txt").succeeded();
         shared.run(user, "-c archive verify").succeeded();
         for archive in ["archive", "other"] {
             assert_eq!(closed_to_group(&shared.0.path(archive)), [""; 0], "{user} in {archive}");

@@ -1,43 +1,60 @@
-//! `urepo list`: list items.
+//! `urepo list`: list and search items.
+
+mod search;
 
 use std::ops::ControlFlow;
 
 use urepo::catalog::{CachedLookup, Hit, Lookahead};
 use urepo::collection::{Collection, CollectionError, LeftAlone, Listed};
 use urepo::disk::PathError;
-use urepo::identity::RepositoryName;
-use urepo::item::State;
+use urepo::identity::{Identifier, RepositoryName};
+use urepo::index::Word;
+use urepo::item::{State, States};
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Directory, Item};
 use crate::cli::report::{End, Report};
-use crate::cli::select::Selection;
+use crate::cli::select::{Selection, SelectionFlags};
 use crate::cli::table::{HIT_KEYS, ITEMS, Table, TableArgs};
-use crate::cli::{Done, human};
+use crate::cli::{Done, escape, human};
 
-/// List items
+/// List and search items
 ///
-/// Prints the identifiers of a collection in order of prefix and date, while it reads them: a collection may
-/// hold millions. --sort needs all of them before the first line. On a terminal, columns are cut to its
-/// width. In a pipe, values are complete, separated by tabs, and sizes are bytes.
+/// Prints the identifiers of the items that have all WORDS, by date; without WORDS, of all that the collection holds. A word is
+/// looked for in descriptions, names of files, paths of sources and identifiers, whatever its case and accents. An argument with
+/// a blank is a phrase. The exit code is 21 if no item has all of them.
 ///
-/// Deleted items are listed as well: --state Original leaves them out, --long shows the states.
+/// `silv*` is the beginning of a word, `not:silva` must not occur. `title:word` and `x.box:'Box 2'` are words in that key,
+/// `x.box:=2` is its whole value, `x.box:` any value, and `-x.box:` none. `date:1905..1915`, `date:191X` and `issued:..1915` find
+/// dates that may overlap; --since and --until are dates of deposit. Also `file:'*.tif'`, `origin:trip` (the path deposited),
+/// `bytes:1M..`, `sha256:9f41c0de`, `content:FILE` (its bytes), `related:ITEM`, and `part_of:ITEM` and the other relations. A
+/// whole identifier is that item; other words narrow several of them.
 ///
-/// Without --long, --columns, --sort, --state and --json the sidecars are not opened. With an index, which
-/// `urepo find` builds, only changed sidecars are opened.
+/// What was deleted or has moved is counted, and listed with --state. On a terminal, columns are cut to its width. In a pipe,
+/// values are complete, separated by tabs, and sizes are bytes.
+///
+/// Answers to WORDS come from the index, a private cache that is built on first use and then follows the ledger, also with
+/// --dry-run. Every answer is compared with the sidecar, so it is never wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
 Examples:
   urepo list
-  urepo list --long --since 2026-11 --sort -bytes
-  urepo list --columns id,created,creator,title
-  urepo list --json --since 7d | jq -r .metadata.title
-  urepo list --prefix example.org/archive -0 | xargs -0 urepo show")]
+  urepo list annual
+  urepo list annual not:draft --since 2020
+  urepo list x.box:'Box 2' date:1905..1915 --long
+  urepo list 'file:*.csv' --state Original,Copy
+  urepo list content:annual/report.pdf
+  urepo list related:11.21.02.13
+  urepo list annual --sort -created --limit 10 --columns created,title
+  urepo list annual -0 | xargs -0 urepo show")]
 pub(crate) struct List {
+    /// Words, or the identifiers of items
+    #[arg(value_name = "WORD", value_parser = escape::argument())]
+    words: Vec<String>,
     #[command(flatten)]
-    selection: Selection,
+    flags: SelectionFlags,
     /// Print state, size, number of files and title as well
     #[arg(short, long, conflicts_with_all = ["null", "columns"], help_heading = "Output")]
     long: bool,
@@ -46,37 +63,69 @@ pub(crate) struct List {
 }
 
 /// The columns of `--long`.
-pub(super) const LONG: [&str; 5] = ["state", "bytes", "files", "id", "title"];
+const LONG: [&str; 5] = ["state", "bytes", "files", "id", "title"];
 
 impl List {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
+        let is_item = |it: &&String| is_item(context, &collection, it);
+        let (items, words): (Vec<_>, Vec<_>) = self.words.iter().partition(is_item);
+        let selection = Selection::new(items.into_iter().cloned().collect(), self.flags.clone())?;
+        if !words.is_empty() {
+            return search::run(context, &collection, self, (&selection, &words));
+        }
         let columns = if self.long { &LONG[..] } else { &["id"] };
         let table = Table::new(context, &self.table, &ITEMS, columns)?;
-        let state = self.selection.flags.state;
         let depth = match () {
-            () if table.needs_only(&["id"]) && state.is_none() => Depth::Name,
+            () if table.needs_only(&["id"]) && self.flags.state.is_none() => Depth::Name,
             () if table.needs_only(&HIT_KEYS) => Depth::Index,
             () => Depth::Sidecar,
         };
+        // What was named is shown, whatever its state.
+        let held = (!selection.names_items()).then_some(States::WITH_PAYLOAD);
         CachedLookup::new(&collection, context.config.jobs.value).ahead(|known| {
             let mut out = Listing {
-                list: self,
+                selection: &selection,
                 context,
                 collection: &collection,
                 left_alone: collection.left_alone(),
                 table,
                 depth,
-                state,
+                states: self.flags.state.or(held).unwrap_or(States::ANY),
                 known,
                 page: Vec::new(),
+                gone: 0,
                 unreadable: 0,
                 unlisted: 0,
             };
-            let listed =
-                if self.selection.names_items() { out.list_named() } else { out.list_all() };
+            let listed = if selection.names_items() { out.list_named() } else { out.list_all() };
             listed.and_then(|()| out.tell_rest().map(drop)).and_then(|()| out.finish())
         })
+    }
+}
+
+/// Whether an argument is the identifier of an item, and no word.
+fn is_item(context: &Context, collection: &Collection, text: &str) -> bool {
+    let words = Word::of_argument(text).unwrap_or_default();
+    if words.iter().any(|word| word.key.is_some() || word.is_unwanted) {
+        return false;
+    }
+    match Identifier::read(text) {
+        Ok(Identifier::Repository(_)) => true,
+        // A search may have such words.
+        Ok(_) => context.item(collection, text).is_ok(),
+        Err(_) => false,
+    }
+}
+
+/// Says how many items were left out because their files are not here.
+fn tell_gone(context: &Context, gone: u64) {
+    if gone > 0 {
+        let items = human::count(gone, "item");
+        let was = if gone == 1 { "is" } else { "are" };
+        context.printer.note(&format!(
+            "{items} {was} deleted or elsewhere: `--state Deleted,Elsewhere` lists what remains"
+        ));
     }
 }
 
@@ -93,17 +142,20 @@ enum Depth {
 }
 
 struct Listing<'a> {
-    list: &'a List,
+    selection: &'a Selection,
     context: &'a Context,
     collection: &'a Collection,
     left_alone: LeftAlone<'a>,
     table: Table<'a>,
     depth: Depth,
-    state: Option<State>,
+    /// The wanted states.
+    states: States,
     /// The items whose sidecars need not be read.
     known: &'a mut Lookahead,
     /// Names to print, with their records.
     page: Vec<RepositoryName>,
+    /// Items left out because their files are not here.
+    gone: u64,
     /// Items whose sidecars cannot be read.
     unreadable: u64,
     /// Directories that cannot be listed.
@@ -113,7 +165,7 @@ struct Listing<'a> {
 impl Listing<'_> {
     /// The items named one by one, in that order.
     fn list_named(&mut self) -> Done {
-        let feed = self.list.selection.of(self.context, self.collection)?.into_feed();
+        let feed = self.selection.of(self.context, self.collection)?.into_feed();
         let mut stopped = None;
         let fed = feed(&mut |name| {
             let item = match self.collection.named_item(&name) {
@@ -133,7 +185,7 @@ impl Listing<'_> {
     }
 
     fn list_all(&mut self) -> Done {
-        let names = self.list.selection.filter(self.context);
+        let names = self.selection.filter(self.context);
         let visited = self.collection.visit_all(&names, |listed| match listed {
             Listed::Item(name) => self.next(name),
             Listed::Stray(_) => Ok(ControlFlow::Continue(())),
@@ -152,7 +204,7 @@ impl Listing<'_> {
         }
         match self.depth {
             Depth::Name => {
-                if self.is_left_alone(&name) {
+                if self.is_left_alone(&name) || self.is_gone(&name) {
                     return Ok(ControlFlow::Continue(()));
                 }
                 self.table.row(&name)
@@ -202,7 +254,7 @@ impl Listing<'_> {
     /// Reports an item by its sidecar.
     fn tell_record(&mut self, name: &RepositoryName) -> Result<ControlFlow<()>, Failure> {
         match self.collection.named_item(name).and_then(|item| Ok((item.sidecar()?.0, item))) {
-            Ok((sidecar, _)) if !self.is_wanted(sidecar.state) => Ok(ControlFlow::Continue(())),
+            Ok((sidecar, _)) if !self.wants(sidecar.state) => Ok(ControlFlow::Continue(())),
             Ok((sidecar, item)) => {
                 self.table.row(&records::to_json(&Item::described(&item, &sidecar)))
             }
@@ -224,7 +276,7 @@ impl Listing<'_> {
                 Err(error) => return self.tell_unreadable(&name, error),
             },
         };
-        if !found.state.is_some_and(|state| self.is_wanted(state)) {
+        if !found.state.is_some_and(|state| self.wants(state)) {
             return Ok(ControlFlow::Continue(()));
         }
         self.table.row(&found)
@@ -232,11 +284,23 @@ impl Listing<'_> {
 
     /// Whether nobody asked for this directory, which an adoption left alone.
     fn is_left_alone(&mut self, name: &RepositoryName) -> bool {
-        !self.list.selection.names_items() && self.left_alone.has(name)
+        !self.selection.names_items() && self.left_alone.has(name)
     }
 
-    fn is_wanted(&self, state: State) -> bool {
-        self.state.is_none_or(|wanted| wanted == state)
+    /// Whether an item in `state` is wanted; one whose files are not here is counted.
+    fn wants(&mut self, state: State) -> bool {
+        let is_wanted = self.states.contains(state);
+        self.gone += u64::from(!is_wanted && self.states == States::WITH_PAYLOAD);
+        is_wanted
+    }
+
+    /// Whether only what remains of an item is here. One without files is asked for its state: it may be damaged.
+    fn is_gone(&mut self, name: &RepositoryName) -> bool {
+        if self.states == States::ANY || self.collection.has_payload(name) {
+            return false;
+        }
+        let read = self.collection.named_item(name).and_then(|item| item.sidecar());
+        read.is_ok_and(|(sidecar, _)| !self.wants(sidecar.state))
     }
 
     fn tell_unreadable(
@@ -276,7 +340,7 @@ impl Listing<'_> {
     /// The result of the list.
     fn finish(mut self) -> Done {
         let listed = self.table.finish()?;
-        let is_single = self.list.selection.is_single();
+        let is_single = self.selection.is_single();
         let mut failed = Vec::new();
         if self.unreadable > 0 {
             let items = human::count(self.unreadable, "item");
@@ -285,8 +349,8 @@ impl Listing<'_> {
         if self.unlisted > 0 {
             failed.push(format!("{} cannot be listed", human::count(self.unlisted, "directory")));
         }
-        let wanted = self.list.selection.filter(self.context);
-        let displaced = if self.list.selection.names_items() {
+        let wanted = self.selection.filter(self.context);
+        let displaced = if self.selection.names_items() {
             0
         } else {
             self.collection.displaced(&wanted)?.len() as u64
@@ -301,6 +365,7 @@ impl Listing<'_> {
                 "`urepo verify --quick` lists what is wrong with them"
             })
         });
+        tell_gone(self.context, self.gone);
         let mut report = Report::reading(self.context, "listed", is_single);
         report.summary.counts.items = listed;
         report.summary.counts.failed = self.unreadable;

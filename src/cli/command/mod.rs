@@ -4,7 +4,6 @@ pub(crate) mod cat;
 pub(crate) mod copy;
 pub(crate) mod delete;
 pub(crate) mod export;
-pub(crate) mod find;
 pub(crate) mod generate;
 mod given_up;
 pub(crate) mod import;

@@ -356,7 +356,7 @@ fn build_index(
     let built = catalog.report();
     if built.temporary {
         return Err(Failure::new(Exit::Failure, "the index cannot be kept")
-            .hint("`urepo find` answers all the same, and takes longer"));
+            .hint("`urepo list WORD` answers all the same, and takes longer"));
     }
     Ok((built.read, indexed::judge(built).err()))
 }

@@ -31,7 +31,7 @@ use crate::cli::{Done, escape, human, remedy, shell};
 /// ITEM is an identifier, an IBIp, a link or path that contains one, or the end of an identifier if it is
 /// unambiguous.
 ///
-/// Relations of other items to ITEM come from the index, if there is one: `urepo find` builds it. Which collections hold an ITEM
+/// Relations of other items to ITEM come from the index, if there is one: `urepo list WORD` builds it. Which collections hold an ITEM
 /// that is named, and how, is shown where more than one is known: the settings name them, and --with. `urepo status ITEM` judges
 /// the holdings.
 ///
@@ -323,7 +323,7 @@ fn referrers(
     let identifiers = sidecar.identifiers();
     let mut found = Vec::new();
     for key in RELATION_KEYS {
-        catalog.find(&Query::default().related(Some(key), &identifiers), |hit| {
+        catalog.find(&Query::default().related(&[key], &identifiers), |hit| {
             found.push((key, hit));
             Ok(ControlFlow::Continue(()))
         })?;

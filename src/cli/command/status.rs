@@ -146,7 +146,7 @@ impl Status {
         let wanted = self.wanted(context, &known);
         let state = self.selection.flags.state;
         let is_of_state = |it: &JudgedHolding| {
-            state.is_none() || it.record.as_ref().ok().map(|it| it.state) == state
+            state.is_none_or(|wanted| it.record.as_ref().is_ok_and(|it| wanted.contains(it.state)))
         };
         let mut unwritten = None;
         let ended = survey.run(|report| {

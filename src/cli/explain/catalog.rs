@@ -26,7 +26,8 @@ impl Explain for QueryError {
         let failure = Failure::of(Exit::Usage, self);
         match self {
             Self::OpenQuote(_) => failure.hint("close it, or leave its mark out"),
-            Self::UnwantedTerm(_) => failure.hint("name the wanted value: `TERM:word`"),
+            Self::TooManyWords(_) => failure.hint("leave some out"),
+            Self::Value { .. } => failure.hint("`urepo help list` has the keys of a search"),
             Self::UnknownTerm(term) => failure.hint(format!(
                 "{}the terms are {}",
                 super::meant_term(term),

@@ -386,7 +386,7 @@ impl Explain for NoRoom {
 }
 
 /// A question after the term that `typed` is another name of, or nearly its name.
-fn meant_term(typed: &str) -> String {
+pub(in crate::cli) fn meant_term(typed: &str) -> String {
     let other = column_of(typed).filter(|column| TERMS.contains(column));
     let meant = other.or_else(|| nearest(typed, &TERMS));
     meant.map_or_else(String::new, |meant| format!("did you mean `{meant}`? "))
@@ -395,7 +395,5 @@ fn meant_term(typed: &str) -> String {
 /// The command that finds an `IBIp` or a label from before 2009 whose date is not that of the name.
 pub(super) fn label_hint(text: &str) -> Option<String> {
     let is_label = !matches!(text.parse::<Identifier>(), Ok(Identifier::Repository(_)) | Err(_));
-    is_label.then(|| {
-        format!("`urepo find --identifier {text}` asks the index, which knows all stored labels")
-    })
+    is_label.then(|| format!("`urepo list {text}` asks the index, which knows all stored labels"))
 }

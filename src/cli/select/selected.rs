@@ -67,7 +67,7 @@ impl Selected<'_> {
         self.feed_any_state(&mut |name| {
             let read = collection.named_item(&name).and_then(|item| item.sidecar());
             // An item that is absent or cannot be read is reported in its turn.
-            if read.is_ok_and(|(sidecar, _)| sidecar.state != state) {
+            if read.is_ok_and(|(sidecar, _)| !state.contains(sidecar.state)) {
                 ControlFlow::Continue(())
             } else {
                 take(name)

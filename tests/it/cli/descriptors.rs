@@ -54,7 +54,7 @@ fn few_are_enough_for_many_prefixes_and_years() {
         ran.stdout.lines().count()
     };
     for _ in 0..2 {
-        assert_eq!(run("-q find rain"), 120);
+        assert_eq!(run("-q list rain"), 120);
         assert_eq!(run("-q list --long"), 120);
     }
     run("-q verify");

@@ -92,10 +92,9 @@ fn by_a_label_of_another_date_as_the_index_knows_it() {
     });
     let ran = world.run(&format!("-c archive show --path {label}"));
     assert_eq!(ran.code, 21, "{}", ran.stderr);
-    let hint = format!("`urepo -c archive find --identifier {label}` asks the index");
+    let hint = format!("`urepo -c archive list {label}` asks the index");
     assert!(ran.stderr.contains(&hint), "{}", ran.stderr);
-    let found = world.run(&format!("-c archive -q find --identifier {label}")).line();
-    assert_eq!(found, format!("{name}\ta.txt"));
+    assert_eq!(world.run(&format!("-c archive -q list {label}")).line(), name);
     for text in [label, "8jmkd3mgp8w/34cp87h", "6RPa7umaZ/UaJFT"] {
         let ran = world.run(&format!("-c archive show --path {text}"));
         assert!(ran.succeeded().trim().ends_with(&name), "{}", ran.stdout);

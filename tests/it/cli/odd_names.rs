@@ -143,10 +143,10 @@ fn are_taken_by_every_command() {
     for file in [&bytes[..], br"latin\xe7\xe3o"] {
         let target = [b"target=", file].concat();
         let found: [&[&[u8]]; 4] = [
-            &[b"find", b"--file", file],
+            &[b"list", &[&b"file:"[..], file].concat()],
             &[b"meta", b"set", name.as_bytes(), &target],
             &[b"show", &in_item(file)],
-            &[b"find", b"--file", br"cr\rlf\n"],
+            &[b"list", br"file:cr\rlf\n"],
         ];
         for words in found {
             let (code, _, stderr) = run(words);
@@ -157,7 +157,7 @@ fn are_taken_by_every_command() {
     std::fs::write(world.path(source), "x").unwrap();
     assert_eq!(run(&[b"new", b"odd", bytes, b"--target", bytes]).0, 0);
     assert_eq!(run(&[b"new", bytes]).0, 0);
-    assert_eq!(run(&[b"find", b"--source", bytes]).0, 0);
+    assert_eq!(run(&[b"list", &[&b"origin:"[..], bytes].concat()]).0, 0);
     let url = [name.as_bytes(), b"/", bytes].concat();
     let refused: [(&[&[u8]], &str); 3] = [
         (&[b"new", b"odd", b"--exclude", bytes], "`latin??o`"),

@@ -124,7 +124,7 @@ fn are_kept_by_all_commands_and_followed_by_none() {
         ],
     );
     run(0, &["-c archive cat ITEM a.txt", "-c archive show --path ITEM"]);
-    run(21, &["-c archive find secret"]);
+    run(21, &["-c archive list secret"]);
     for file in ["file6", "absolute", "passwd", "far", "sidecar", "loop", "to", "nothing"] {
         run(1, &[&format!("-c archive cat ITEM {file}")]);
     }
@@ -245,7 +245,7 @@ fn in_place_of_a_level_of_the_tree_are_reported_by_every_command() {
             "list --long",
             "status --counts",
             "recover --index",
-            "find -- f",
+            "list f",
             "copy --all --to mirror",
             "migrate --all --to mirror",
             "export --all --to out",

@@ -26,7 +26,7 @@ fn a_reader_of_another_group_reads_everything() {
         "-c archive list",
         "-c archive log",
         "-c archive status",
-        "-c archive find alpha",
+        "-c archive list alpha",
         "-c archive links --all",
         "verify archive",
         &format!("-c archive show {name}"),

@@ -137,13 +137,14 @@ fn items_that_are_listed_by_their_identifiers_are_there() {
 fn empty_texts_are_refused() {
     let (world, _) = world_with_item();
     for flags in [
-        &["find", "--source", ""][..],
-        &["find", "--source", " "],
-        &["find", "--file", ""],
-        &["find", "--identifier", ""],
-        &["find", "--term", "title="],
-        &["find", "--term", "title= "],
-        &["find", ""],
+        &["list", "origin:"][..],
+        &["list", "origin: "],
+        &["list", "file:"],
+        &["list", "sha256:"],
+        &["list", "title:="],
+        &["list", "title:= "],
+        &["list", ""],
+        &["list", "!!!"],
         &["list", "--prefix", ""],
         &["list", "--since", ""],
         &["delete", "--prefix", "", "--force", "last", "--yes"],
@@ -152,7 +153,7 @@ fn empty_texts_are_refused() {
         let ran = world.run_args(["-c", "archive"].iter().chain(flags));
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{flags:?}: {}", ran.stderr);
     }
-    for flags in [&["show", ""][..], &["show", "--path", "/"][..], &["find", "--related="][..]] {
+    for flags in [&["show", ""][..], &["show", "--path", "/"][..], &["list", "related:"][..]] {
         let ran = world.run_args(["-c", "archive"].iter().chain(flags));
         assert!(ran.code != 0 && ran.stdout.is_empty(), "{flags:?}: {}", ran.stdout);
     }

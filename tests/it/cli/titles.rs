@@ -71,7 +71,7 @@ fn sources_are_absolute_and_searched() {
     let source = record["origin"]["source"].as_str().unwrap();
     assert_eq!(source, "[WORLD]/Álbuns/2024 - Natal");
     let find = |text: &str| {
-        let ran = world.finish(world.command(["-q", "-c", "archive", "find", "--source", text]));
+        let ran = world.run_args(["-q", "-c", "archive", "list", &format!("origin:{text}")]);
         (ran.code, ran.stdout.starts_with(&name))
     };
     assert_eq!(find("natal"), (0, true));

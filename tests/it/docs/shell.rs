@@ -182,13 +182,20 @@ fn replace_dates(line: &str, replacement: impl Fn(&str) -> Option<String>) -> St
     let numbers = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     replace_tokens(line, |token| {
         let (token, mark) = token.strip_suffix(':').map_or((token, ""), |token| (token, ":"));
+        // A key of a search goes before its item.
+        let (key, token) = match token.split_once(':') {
+            Some((key, item)) if key.chars().all(|it| it.is_ascii_lowercase() || it == '_') => {
+                (format!("{key}:"), item)
+            }
+            _ => (String::new(), token),
+        };
         let parts: Vec<_> = token.split('/').collect();
         let end = parts.iter().rposition(|part| numbers(part) && part.matches('.').count() >= 3)?;
         let year = end.checked_sub(1).filter(|at| parts[*at].len() == 4 && numbers(parts[*at]));
         let first = year.unwrap_or(end);
         let replaced = replacement(&parts[first..=end].join("/"))?;
         let around = [&parts[..first], &[replaced.as_str()], &parts[end + 1..]];
-        Some(around.concat().join("/") + mark)
+        Some(key + &around.concat().join("/") + mark)
     })
 }
 

@@ -14,45 +14,53 @@ fn with_index() -> World {
 #[test]
 fn questions_that_mean_nothing() {
     let world = with_index();
-    refuses(&world, "-c archive find", 2).tells(str![[r#"
-error: no search terms were given
-hint: `urepo -c archive find WORD…` searches descriptions; `urepo -c archive list` lists all items
+    let refuses = |word: &str, code| refuses_args(&world, ["-c", "archive", "list", word], code);
+    refuses("!!!", 2).tells(str![[r#"
+error: no word has a letter or a digit
+hint: `urepo -c archive list WORD…` searches; `urepo -c archive list` lists all items
 
 "#]]);
-    refuses(&world, "-c archive find !!!", 2).tells(str![[r#"
-error: no search terms were given
-hint: `urepo -c archive find WORD…` searches descriptions; `urepo -c archive list` lists all items
-
-"#]]);
-    refuses_args(&world, ["-c", "archive", "find", "\"deep sea"], 2).tells(str![[r#"
+    refuses("\"deep sea", 2).tells(str![[r#"
 error: the quotation `deep sea` has no end
 hint: close it, or leave its mark out
 
 "#]]);
-    refuses(&world, "-c archive find rain -- -publisher:INPE", 2).tells(str![[r#"
-error: `-` goes with words, not with the term `publisher`
-hint: name the wanted value: `TERM:word`
+    refuses("sha256:12ab", 2).tells(str![[r#"
+error: `sha256:` takes 8 to 64 hexadecimal digits, the beginning of a digest
+hint: `urepo help list` has the keys of a search
 
 "#]]);
-    refuses(&world, "-c archive find --term colour=red", 2).tells(str![[r#"
-error: `colour` is neither a Dublin Core term nor one of your own, such as `x.box`
-hint: the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
+    refuses("date:1905..soon", 2).tells(str![[r#"
+error: `date:` takes a date, or a range such as `1905..1915`, `..1915` or `1911-03..`
+hint: `urepo help list` has the keys of a search
 
 "#]]);
-    refuses(&world, "-c archive find --term title", 2).tells(str![[r#"
-error: invalid value 'title' for '--term <TERM=TEXT>': expected TERM=TEXT, such as publisher=INPE
+    refuses("bytes:large", 2).tells(str![[r#"
+error: `bytes:` takes a range of sizes, such as `1M..`, `..500k` or `1M..2M`
+hint: `urepo help list` has the keys of a search
 
 "#]]);
-    refuses(&world, "-c archive find --sha256 12ab", 2).tells(str![[r#"
-error: invalid value '12ab' for '--sha256 <DIGEST>': expected 64 hexadecimal digits
+    refuses("file:", 2).tells(str![[r#"
+error: `file:` takes a value
+hint: `urepo help list` has the keys of a search
 
 "#]]);
-    refuses(&world, "-c archive find --content nowhere.txt", 1).tells(str![[r#"
+    refuses("-silva", 2).tells(str![[r#"
+error: unexpected argument '-s' found
+hint: `not:WORD` is a word that must not occur
+
+"#]]);
+    refuses("part_of:nothing", 21).tells(str![[r#"
+error: no item `nothing` in `[WORLD]/archive`
+hint: `urepo -c archive list` lists the identifiers
+
+"#]]);
+    refuses("content:nowhere.txt", 1).tells(str![[r#"
 error: cannot open `[WORLD]/nowhere.txt`
 caused by: No such file or directory (os error 2)
 
 "#]]);
-    refuses(&world, "-c archive find --content archive", 1).tells(str![[r#"
+    refuses("content:archive", 1).tells(str![[r#"
 error: cannot read `[WORLD]/archive`
 caused by: Is a directory (os error 21)
 
@@ -62,34 +70,52 @@ caused by: Is a directory (os error 21)
 #[test]
 fn nothing_like_that() {
     let world = with_index();
-    refuses(&world, "-c archive find rain", 21).tells(str![[r#"
-error: no matching items
-hint: words are searched in descriptions; `--file`, `--source` and `--content` search elsewhere
+    let refuses = |words: &[&str]| {
+        refuses_args(&world, ["-c", "archive", "list"].iter().chain(words).copied(), 21)
+    };
+    refuses(&["rain"]).tells(str![[r#"
+error: no item has "rain"
+hint: words are whole: `silv*` is the beginning of one
 
 "#]]);
-    refuses(&world, "-c archive find author:costa", 21).tells(str![[r#"
-error: no matching items
-hint: `author` is neither a Dublin Core term nor one of your own, such as `x.box`; did you mean `creator`? the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
+    refuses(&["author:costa"]).tells(str![[r#"
+error: no item has "author:costa"
+hint: did you mean `creator`? a key of your own is `x.author:`
 
 "#]]);
-    refuses(&world, "-c archive find date:1911..1912", 21).tells(str![[r#"
-error: no matching items
-hint: `date:` takes words, not a range; a `*` at the end matches any ending, as in `date:191*`
+    refuses(&["caixa:9"]).tells(str![[r#"
+error: no item has "caixa:9"
+hint: a key of your own is `x.caixa:`
 
 "#]]);
-    refuses(&world, "-c archive find http://a.b/c", 21).tells(str![[r#"
-error: no matching items
-hint: words are searched in descriptions; `--file`, `--source` and `--content` search elsewhere
-
-"#]]);
-    refuses(&world, "-c archive find --prefix example.org/other", 21).tells(str![[r#"
-error: no matching items
+    refuses(&["x.caixa:9", "rai*"]).tells(str![[r#"
+error: no item has "9" in x.caixa and "rai*"
 hint: an item has to match all of it; `urepo -c archive list` lists all items
 
 "#]]);
-    refuses(&world, "-c archive find rain --file rain.txt", 21).tells(str![[r#"
-error: no matching items
-hint: `--file` takes a whole name or path; in `--file '*.csv'`, `*` stands for any characters
+    refuses(&["x.caixa:"]).tells(str![[r#"
+error: no item has the key x.caixa
+hint: an item has to match all of it; `urepo -c archive list` lists all items
+
+"#]]);
+    refuses(&["date:1911..1912"]).tells(str![[r#"
+error: no item has "1911..1912" in date
+hint: an item has to match all of it; `urepo -c archive list` lists all items
+
+"#]]);
+    refuses(&["http://a.b/c"]).tells(str![[r#"
+error: no item has "http://a.b/c"
+hint: words are whole: `silv*` is the beginning of one
+
+"#]]);
+    refuses(&["txt", "--prefix", "example.org/other"]).tells(str![[r#"
+error: no item has "txt"
+hint: words are whole: `silv*` is the beginning of one
+
+"#]]);
+    refuses(&["file:rain.txt"]).tells(str![[r#"
+error: no item has "rain.txt" in file
+hint: `file:` takes a whole name or path; in `file:'*.csv'`, `*` stands for any characters
 
 "#]]);
 }
@@ -100,7 +126,7 @@ fn an_index_in_the_making() {
     let index = crate::index::index_file(&world.path("archive"));
     let other = rusqlite::Connection::open(index).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    refuses(&world, "-c archive --lock-wait 0 find a", 11).tells(str![[r#"
+    refuses(&world, "-c archive --lock-wait 0 list a", 11).tells(str![[r#"
 error: cannot use the index
 caused by: database is locked
 caused by: Error code 5: database is locked
@@ -120,7 +146,7 @@ hint: another process builds or reads the index: repeat with `--lock-wait 5m`
 fn an_index_that_can_not_be_kept() {
     let (world, _) = world_with_item();
     world.write(".cache", "no directory");
-    let found = world.run("-c archive find --file a.txt");
+    let found = world.run("-c archive list file:a.txt");
     assert_eq!(found.code, 0);
     same(
         &found.stderr,
@@ -137,7 +163,7 @@ warning: the index cannot be kept here: it was made for this answer alone
         str![[r#"
 warning: the index cannot be kept here: it was made for this answer alone
 error: the index cannot be kept
-hint: `urepo -c archive find` answers all the same, and takes longer
+hint: `urepo -c archive list WORD` answers all the same, and takes longer
 
 "#]],
     );
@@ -149,24 +175,24 @@ fn on_read_only_and_full_disks() {
     let script = "
         export XDG_CACHE_HOME=$PWD/mount/cache
         ask() {
-            code=0; $UREPO -c mount/archive find $@ >told 2>&1 || code=$?
-            sed 's|/[0-9]*/[0-9.]*\ta.txt$|/…|' told >short; mv short told; tell $code
+            code=0; $UREPO -c mount/archive list $@ >told 2>&1 || code=$?
+            sed 's|/[0-9]*/[0-9.]*$|/…|' told >short; mv short told; tell $code
         }
         mount -t tmpfs -o size=2m tmpfs mount
         $UREPO init mount/archive --host archive.example.org 2>told
         name=$($UREPO -c mount/archive new a.txt)
-        mount -o remount,bind,ro mount; ask --file a.txt; mount -o remount,bind,rw mount
+        mount -o remount,bind,ro mount; ask file:a.txt; mount -o remount,bind,rw mount
         $UREPO -c mount/archive recover --index 2>told
-        mount -o remount,bind,ro mount; ask --file a.txt; mount -o remount,bind,rw mount
+        mount -o remount,bind,ro mount; ask file:a.txt; mount -o remount,bind,rw mount
         head -c 4m /dev/zero >mount/filler 2>told || true
-        ask --file a.txt
+        ask file:a.txt
         rm mount/filler
         $UREPO -q -c mount/archive delete --force last $name
         head -c 4m /dev/zero >mount/filler 2>told || true
         code=0; $UREPO -q -c mount/archive purge -y 2>told || code=$?; tell $code
-        ask --state Deleted
+        ask file:a.txt --state Deleted
         rm mount/filler
-        ask --state Deleted";
+        ask file:a.txt --state Deleted";
     let Some(told) = with_mounts(&World::new(), script) else { return };
     same(
         &told,

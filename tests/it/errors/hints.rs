@@ -61,7 +61,7 @@ fn a_hint_names_the_collection_that_was_typed() {
         (format!("verify archive/. {damaged}"), "-c [WORLD]/archive recover --accept-loss"),
         (format!("-c archive repair {edited}"), "-c archive meta accept"),
         ("-c archive restore".to_owned(), "-c archive restore"),
-        ("-c archive find".to_owned(), "-c archive find"),
+        ("-c archive list !".to_owned(), "-c archive list"),
         (format!("-c archive resolve {gone}"), "-c archive status"),
         ("init archive --host example.org --ip 10.0.0.1".to_owned(), "-c ./archive new"),
         ("-c archive new".to_owned(), "help new"),

@@ -169,7 +169,7 @@ hint: `urepo -c archive list` lists the identifiers
 "#]]);
     refuses(&world, "-c archive show --path 8JMKD3MGP8W/34PGRBS", 21).tells(str![[r#"
 error: no item `8JMKD3MGP8W/34PGRBS` in `[WORLD]/archive`
-hint: `urepo -c archive find --identifier 8JMKD3MGP8W/34PGRBS` asks the index, which knows all stored labels
+hint: `urepo -c archive list 8JMKD3MGP8W/34PGRBS` asks the index, which knows all stored labels
 
 "#]]);
 }

@@ -15,9 +15,8 @@ Commands:
   init      Create a collection, or take an existing tree in
   new       Deposit files and directories as items [aliases: add, deposit]
   import    Import many sources as items, each once
-  list      List items [alias: ls]
+  list      List and search items [aliases: ls, find, search]
   show      Show the metadata and files of items [alias: info]
-  find      Search items by metadata, file name, content, state and date [alias: search]
   meta      Correct the descriptions of items
   cat       Print a file of an item
   open      Open items in desktop programs
@@ -113,12 +112,12 @@ error: invalid value '5' for '--lock-wait <TIME>': the unit is missing, as in 5s
 "#]]);
     refuses(&world, "list --long -0", 2).tells(str![[r#"
 error: the argument '--long' cannot be used with '--null'
-hint: Usage: urepo list --long [ITEM]...
+hint: Usage: urepo list --long [WORD]...
 
 "#]]);
     refuses(&world, "new -draft.txt", 2).tells(str![[r#"
 error: unexpected argument '-d' found
-hint: to pass '-d' as a value, use '-- -d'
+hint: Usage: urepo new [OPTIONS] [PATH]...
 
 "#]]);
     for paths in ["drop drop/b.txt", "drop/b.txt ./drop", "--each drop drop"] {
@@ -127,7 +126,7 @@ hint: to pass '-d' as a value, use '-- -d'
         assert!(ran.0.contains("with which it would be removed\nhint: name each"), "{}", ran.0);
     }
     refuses(&world, "list --state Lost", 2).tells(str![[r#"
-error: invalid value 'Lost' for '--state <STATE>': `Lost` is not a state; expected `Original`, `Copy`, `Elsewhere` or `Deleted`
+error: invalid value 'Lost' for '--state <STATE,…>': `Lost` is not a state; expected `Original`, `Copy`, `Elsewhere` or `Deleted`, with commas between them, or `any`
 
 "#]]);
 }

@@ -252,7 +252,7 @@ fn an_opaque_name_is_given_to_one_item_of_all_known_collections() {
         world.write("list.csv", format!("path,identifier,ibip\na,{name},{IBIP}\n"));
         world.run("-c mine import --manifest list.csv").succeeded();
         // An IBIp of another date than the identifier is found by the index only.
-        world.run("-c mine find nothing");
+        world.run("-c mine list nothing");
         let refusal = format!("`{IBIP}` is the IBIp of `{name}` already");
         for other in [OTHER, "old.example.org/x/2020/01.02.03.02"] {
             let rows = format!("path,identifier,ibip\nb,{other},{IBIP}\n");

@@ -1,4 +1,4 @@
-//! `urepo find`, `urepo status --counts` and `urepo recover --index` as they are typed.
+//! `urepo list WORD`, `urepo status --counts` and `urepo recover --index` as they are typed.
 
 use std::process::Stdio;
 
@@ -24,14 +24,14 @@ fn world() -> (World, Vec<String>) {
 fn finds_deleted_items_by_their_state() {
     let (world, names) = world();
     world.run(&format!("-c archive delete {} --force last --yes", names[2])).succeeded();
-    let ran = world.run("-c archive find --content c.csv");
+    let ran = world.run("-c archive list content:c.csv");
     assert_eq!((ran.code, ran.stdout.as_str()), (21, ""));
     assert!(
-        ran.stderr.contains("hint: 1 deleted item matched: `--state Deleted` prints"),
+        ran.stderr.contains("hint: 1 item that is deleted or elsewhere matched: `--state"),
         "{}",
         ran.stderr
     );
-    let ran = world.run("-c archive find --content c.csv --state Deleted");
+    let ran = world.run("-c archive list content:c.csv --state Deleted");
     assert!(ran.succeeded().starts_with(&names[2]), "{}", ran.stdout);
 }
 
@@ -39,22 +39,30 @@ fn finds_deleted_items_by_their_state() {
 fn finds() {
     let (world, names) = world();
     let find =
-        |arguments: &[&str]| world.run_args(["-c", "archive", "find"].iter().chain(arguments));
+        |arguments: &[&str]| world.run_args(["-c", "archive", "list"].iter().chain(arguments));
     let lines = |ran: crate::support::Ran| -> Vec<String> {
         ran.succeeded().lines().map(str::to_owned).collect()
     };
     assert_eq!(find(&["rain", "-0"]).succeeded(), format!("{}\0{}\0", names[0], names[1]));
-    assert_eq!(find(&["rain", "--limit", "1"]).line(), format!("{}\tRain", names[0]));
-    assert_eq!(find(&["--", "rain", "-snow"]).line(), format!("{}\tRain", names[0]));
+    assert_eq!(find(&["rain", "--limit", "1"]).line(), names[0]);
+    assert_eq!(find(&["--", "rain", "-snow"]).line(), names[0]);
     let escaped = lines(find(&["snow"]));
     assert!(!escaped[0].contains('\u{1b}'), "{escaped:?}");
     assert!(find(&["table", "-l"]).line().starts_with("Original"));
-    assert_eq!(lines(find(&["--content", "c.csv"])).len(), 1);
-    assert_eq!(lines(find(&["--file", "*.TXT", "--term", "title=rain"])).len(), 2);
-    for (term, code) in [("title=rain AND", 0), ("title=and rain", 21), ("title=rai", 21)] {
-        assert_eq!(find(&["--term", term]).code, code, "{term}: whole words, in order");
+    assert_eq!(lines(find(&["content:c.csv"])).len(), 1);
+    assert_eq!(lines(find(&["file:*.TXT", "title:rain"])).len(), 2);
+    for (term, code) in [("title:rain AND", 0), ("title:and rain", 21), ("title:rai", 21)] {
+        assert_eq!(find(&[term]).code, code, "{term}: whole words, in order");
     }
-    assert_eq!(lines(find(&["--state", "Original", "--since", "2020-01-01"])).len(), 3);
+    assert_eq!(find(&["rain", "-title:snow"]).line(), names[0]);
+    assert_eq!(find(&["rain", &names[1], &names[2]]).line(), names[1], "named items are narrowed");
+    let digest = urepo::digest::Digest::of(b"A table").to_string();
+    for text in [&digest[..8], &digest[..20], &digest, &format!("sha256:{}", &digest[..12])] {
+        assert_eq!(find(&[text]).line(), names[2], "{text}");
+    }
+    let end = names[2].rsplit('/').next().unwrap();
+    assert!(find(&[end]).succeeded().contains(&names[2]));
+    assert_eq!(lines(find(&["file:*", "--state", "Original", "--since", "2020-01-01"])).len(), 3);
     let told = records(&find(&["rain", "--json"]));
     assert_eq!(told.len(), 3);
     assert_eq!((&told[0]["id"], &told[2]["type"]), (&names[0].clone().into(), &"summary".into()));
@@ -64,18 +72,18 @@ fn finds() {
     let told = records(&find(&["nothing", "--json"]));
     assert_eq!((&told[0]["counts"]["items"], &told[0]["exit_code"]), (&0.into(), &21.into()));
     for usage in [
-        &[][..],
-        &["!!!"],
+        &["!!!"][..],
         &["\"open"],
-        &["--term", "title"],
-        &["--term", "none=1"],
-        &["--sha256", "12"],
+        &["sha256:12"],
+        &["bytes:many"],
+        &["date:1905..soon"],
+        &["-silva"],
         &["--limit", "0"],
         &["rain", "-0", "-l"],
     ] {
         assert_eq!(find(usage).code, 2, "{usage:?}");
     }
-    assert_eq!(find(&["--content", "nowhere"]).code, 1);
+    assert_eq!(find(&["content:nowhere"]).code, 1);
 }
 
 #[test]
@@ -103,7 +111,7 @@ fn counts_one_prefix() {
 fn a_closed_pipe_ends_quietly() {
     let (world, _) = world();
     world.run("-c archive recover --index").succeeded();
-    for line in ["find rain", "find rain --json", "status --counts", "status --counts --json"] {
+    for line in ["list rain", "list rain --json", "status --counts", "status --counts --json"] {
         let mut command = world.command(format!("-c archive {line}").split(' '));
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use urepo::holdings::{Holdings, JudgedHolding, holdings};
 use urepo::identity::RepositoryName;
-use urepo::item::State;
+use urepo::item::States;
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -49,7 +49,7 @@ struct Search<'a> {
     known: &'a Known,
     table: Table<'a>,
     report: Report<'a>,
-    state: Option<State>,
+    state: Option<States>,
     holdings: u64,
     /// The items, of which the table of remedies is asked.
     asked: BTreeMap<RepositoryName, Vec<String>>,
@@ -61,7 +61,7 @@ impl Search<'_> {
     fn visit(&mut self, found: &Holdings) -> ControlFlow<()> {
         let wanted = self.state;
         let is_wanted = |it: &&JudgedHolding| {
-            wanted.is_none() || it.record.as_ref().ok().map(|it| it.state) == wanted
+            wanted.is_none_or(|wanted| it.record.as_ref().is_ok_and(|it| wanted.contains(it.state)))
         };
         let mut flow = ControlFlow::Continue(());
         for holding in found.all.iter().filter(is_wanted) {

@@ -22,10 +22,10 @@ pub(super) const ROWS: &[Row] = &[
         purpose: Answer,
     },
     Row {
-        command: "find",
+        command: "list",
         before: &["-c archive recover --index -q"],
-        well: "-c archive find --state Original",
-        bad: &[("-c archive find nothing", 21)],
+        well: "-c archive list txt --state Original",
+        bad: &[("-c archive list nothing", 21), ("-c archive list file:", 2)],
         json: Run,
         purpose: Answer,
     },
