@@ -46,7 +46,6 @@
 //! | [`export`] | writes items as directories, tar or bags, and their descriptions | collection, flow |
 //! | [`holdings`] | which collections hold an item, and whether their Copies are current | collection |
 //! | [`resolve`] | from persistent URLs to items, their metadata and their files | export, holdings |
-//! | [`links`] | relative links from item to item, and whether they lead to something | collection |
 //! | [`adopt`] | turns an existing tree into a collection | flow, holdings |
 //! | [`verify`] | compares items with their sidecars, and collections with each other | flow, holdings |
 //! | [`deposit`] | files become items | verify |
@@ -116,7 +115,6 @@ pub mod index;
 pub mod interrupt;
 pub mod item;
 pub mod layout;
-pub mod links;
 pub mod progress;
 pub mod promotion;
 pub mod relation;

@@ -67,7 +67,7 @@ impl fmt::Display for Note {
                 write!(f, "file names that are not UTF-8 or have control characters, kept: {count}")
             }
             Note::OutwardLinks(count) => {
-                write!(f, "links that lead out of it, kept as they are: {count}; `urepo links` lists them")
+                write!(f, "links that lead out of it, kept as they are: {count}; `urepo verify` lists the broken ones")
             }
             Note::SpecialModes(count) => {
                 write!(f, "files whose special permission bits are not recorded: {count}")

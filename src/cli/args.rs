@@ -82,7 +82,6 @@ macro_rules! commands {
             Cat(command::cat::Cat),
             Open(command::open::Open),
             Resolve(Box<command::resolve::Resolve>),
-            Links(command::links::Links),
             #[command(visible_aliases = ["check", "fsck"])]
             Verify(command::verify::Verify),
             Status(command::status::Status),
@@ -152,7 +151,6 @@ impl Command {
             Command::Cat(it) => it.run(context),
             Command::Open(it) => it.run(context),
             Command::Resolve(it) => it.run(context),
-            Command::Links(it) => it.run(context),
             Command::Verify(it) => it.run(context),
             Command::Status(it) => it.run(context),
             Command::Copy(it) => it.run(context),

@@ -78,7 +78,7 @@ pub(crate) fn main() -> ExitCode {
     if let Some(typed) = in_use(&global, &command) {
         shell::set_collection(&typed);
     }
-    let is_check = matches!(command, Command::Verify(_) | Command::Status(_) | Command::Links(_));
+    let is_check = matches!(command, Command::Verify(_) | Command::Status(_));
     // A dry run is an answer, too.
     let purpose = if global.dry_run && !is_check { Purpose::Answer } else { command.purpose() };
     let printer = context::printer(&global, purpose);

@@ -45,7 +45,7 @@ const WORDS: &[(&str, &str)] = &[
     ("edition", "`urepo new FILE --edition-of ITEM`"),
     ("translate translation", "`urepo new FILE --translation-of ITEM`"),
     ("backup sync mirror push", "`urepo copy --all --to COLLECTION`"),
-    ("test fixity", "`urepo verify`"),
+    ("test fixity links", "`urepo verify`"),
     ("diff", "`urepo verify ROOT ROOT`"),
     ("fix mend", "`urepo repair ITEM --from COLLECTION`"),
     ("accept", "`urepo meta accept ITEM`"),

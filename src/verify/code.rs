@@ -30,7 +30,7 @@ macro_rules! codes {
         ///
         /// `U1…` is about the sidecar and the item as a whole, `U2…` about its payload, `U3…` about the
         /// surroundings of items, `U4…` about states, of one item over several collections, `U5…` about
-        /// relations between items. Later versions may add codes.
+        /// relations and links between items. Later versions may add codes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         #[repr(u16)]
@@ -125,6 +125,7 @@ codes! {
     RelationContested = 505, Warning, "two items claim the same place, such as the next edition of a third";
     // A resolver goes by the relation, a reader by the description.
     TranslationLanguage = 506, Warning, "a translation is in another language than the relation to it says";
+    LinkBroken = 507, Warning, "a link to another item is broken";
 }
 
 impl Code {

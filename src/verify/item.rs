@@ -70,7 +70,8 @@ pub fn verify_payload(
     let shown = ShownModes::default();
     let present = payload::compare(&doc, &sidecar.files, &context, shown, &mut findings)?;
     if depth != Depth::Quick {
-        let reading = DigestRun::new(doc, sidecar.files.clone(), present);
+        let reading =
+            DigestRun::new(sidecar.repository.clone(), doc, sidecar.files.clone(), present);
         reading.read_share(&context);
         findings.append(reading.take_findings());
     }
@@ -214,8 +215,12 @@ impl Inspection {
         let present = payload::compare(&doc, &sidecar.files, context, shown, findings)?;
         self.report.files = present.files.len() as u64;
         self.report.bytes = present.bytes;
+        if let Some(links) = &context.links {
+            links.symbolic(&self.report.name, &sidecar.files, context, findings);
+        }
         if context.depth != Depth::Quick && !present.files.is_empty() {
-            self.reading = Some(Arc::new(DigestRun::new(doc, sidecar.files, present)));
+            let name = self.report.name.clone();
+            self.reading = Some(Arc::new(DigestRun::new(name, doc, sidecar.files, present)));
         }
         Some(())
     }

@@ -2,8 +2,8 @@
 //!
 //! [`verify`] checks a whole collection or some of its items, [`verify_item`] one item, and [`compare()`] the
 //! holdings of the same items in several collections. A [`Finding`] has a [`Code`] that never changes its
-//! meaning; its [`Severity`] distinguishes damage from oddities. Nothing is ever repaired, and links are not
-//! followed. Only [`verify_in_rounds`] writes: how far it came, so that it verifies a large collection night by night.
+//! meaning; its [`Severity`] distinguishes damage from oddities. Nothing is ever repaired, and nothing
+//! is read through a link. Only [`verify_in_rounds`] writes: how far it came, so that it verifies a large collection night by night.
 //!
 //! # Files, in reading order
 //!
@@ -14,6 +14,7 @@
 //! | `record` | the sidecar: its seal, and whether it agrees with itself and its path |
 //! | `payload` | the files below `doc/` against the entries of the sidecar |
 //! | `reading` | the digests of one item, taken by several threads |
+//! | `links` | relative links to other items, read on the way |
 //! | `proof` | an item read back before others go because of it |
 //! | `run`, `work` | many items: names in, reports out in the same order |
 //! | `lister` | where the names come from, and what else lies among them |
@@ -43,6 +44,7 @@ mod finding;
 mod ibips;
 mod item;
 mod ledger;
+mod links;
 mod lister;
 mod payload;
 mod proof;
@@ -79,7 +81,7 @@ pub use run::{verify, verify_in_rounds};
 pub enum Depth {
     /// Structure, sidecars, seals, presence, kinds and sizes: no byte of a payload is read.
     Quick,
-    /// Every byte is read as well, and the digests are compared.
+    /// Every byte is read as well, and the digests are compared. [`verify`] also looks where links to other items lead.
     #[default]
     Full,
     /// As `Full`, and each file leaves the page cache before it is read.
@@ -222,6 +224,8 @@ struct Context<'a> {
     /// Set when the reports are no longer wanted.
     abandoned: Interrupt,
     deadline: Option<rounds::Deadline<'a>>,
+    /// Finds broken links, if links are checked.
+    links: Option<links::LinkCheck<'a>>,
     /// The present, if dates are compared with it.
     now: Option<Instant>,
     /// One token for each job. A thread holds one while it has a large sidecar in memory.
@@ -234,7 +238,16 @@ const LARGE_SIDECAR: u64 = 1024 * 1024;
 impl<'a> Context<'a> {
     fn new(depth: Depth, progress: &'a dyn Progress, interrupt: &'a Interrupt) -> Context<'a> {
         let (abandoned, large) = (Interrupt::default(), vec![Mutex::default()]);
-        Context { depth, progress, interrupt, abandoned, deadline: None, now: None, large }
+        Context {
+            depth,
+            progress,
+            interrupt,
+            abandoned,
+            deadline: None,
+            links: None,
+            now: None,
+            large,
+        }
     }
 
     /// The same for many threads.

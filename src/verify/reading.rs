@@ -4,10 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::finding::{Finding, Findings, Place};
+use super::links::may_have_links;
 use super::payload::Present;
 use super::{Code, Context, Depth};
-use crate::disk::copy::{CopyError, Measured, digest};
+use crate::disk::copy::{CopyError, Measured, read_and_digest};
 use crate::disk::{Dir, Kind};
+use crate::identity::RepositoryName;
 use crate::item::{Content, Entry};
 use crate::sidecar::Files;
 
@@ -17,6 +19,7 @@ const SHARED_BYTES: u64 = 1024 * 1024;
 /// The files of an item to be read; a free thread takes the next one.
 #[derive(Debug)]
 pub(super) struct DigestRun {
+    item: RepositoryName,
     doc: Dir,
     entries: Files,
     present: Present,
@@ -25,10 +28,15 @@ pub(super) struct DigestRun {
 }
 
 impl DigestRun {
-    /// The reading of the files of `entries` that are `present` below `doc`.
-    pub(super) fn new(doc: Dir, entries: Files, present: Present) -> DigestRun {
+    /// The reading of the files of `entries` that are `present` below `doc`, the payload of `item`.
+    pub(super) fn new(
+        item: RepositoryName,
+        doc: Dir,
+        entries: Files,
+        present: Present,
+    ) -> DigestRun {
         let (next, findings) = (AtomicUsize::new(0), Mutex::default());
-        DigestRun { doc, entries, present, next, findings }
+        DigestRun { item, doc, entries, present, next, findings }
     }
 
     /// Whether it is not worth handing to another thread.
@@ -51,35 +59,41 @@ impl DigestRun {
         while !context.is_stopped() {
             let next = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(at) = self.present.files.get(next) else { return };
-            if let Some(finding) = self.read(&self.entries[*at], context) {
-                self.findings().push(finding);
+            let found = self.read(&self.entries[*at], context);
+            if !found.is_empty() {
+                self.findings().append(found);
             }
         }
     }
 
-    fn read(&self, entry: &Entry, context: &Context<'_>) -> Option<Finding> {
-        let Content::File { bytes, digest: expected, .. } = entry.content else { return None };
-        let place = || Place::Payload(entry.path.clone());
-        match self.measure(entry, context) {
-            Ok(Ok(found)) if found.bytes != bytes => {
-                let detail = format!("{} B, in the sidecar {bytes} B", found.bytes);
-                Some(Finding::new(Code::SizeDiffers, place(), detail))
+    /// The findings about a file, or else about its links.
+    fn read(&self, entry: &Entry, context: &Context<'_>) -> Findings {
+        let mut findings = Findings::default();
+        let Content::File { bytes, .. } = entry.content else { return findings };
+        let links = context.links.as_ref().filter(|_| may_have_links(&entry.path, bytes));
+        let mut text = Vec::new();
+        let measured = self.measure(entry, context, |piece| {
+            // A file that grows meanwhile must not fill the memory.
+            if links.is_some() && text.len() as u64 <= bytes {
+                text.extend_from_slice(piece);
             }
-            Ok(Ok(found)) if found.digest != expected => {
-                let detail = format!("sha256 {}, in the sidecar {expected}", found.digest);
-                Some(Finding::new(Code::DigestDiffers, place(), detail))
+        });
+        match (fault(entry, measured), links) {
+            (Some(fault), _) => findings.push(fault),
+            (None, Some(links)) => {
+                links.written(&self.item, (&entry.path, &text), context, &mut findings);
             }
-            Ok(Ok(_)) | Err(CopyError::Interrupted) => None,
-            Ok(Err(kind)) => Some(Finding::of_kind(place(), "a file", kind)),
-            Err(CopyError::Disk(error)) => Some(Finding::of_error(place(), &error)),
+            (None, None) => {}
         }
+        findings
     }
 
-    /// Reads a file to its end, or reports that it has changed since it was found.
+    /// Reads a file to its end and passes each piece to `see`, or reports that it has changed since it was found.
     fn measure(
         &self,
         entry: &Entry,
         context: &Context<'_>,
+        mut see: impl FnMut(&[u8]),
     ) -> Result<Result<Measured, Kind>, CopyError> {
         let mut file = self.doc.open_file(entry.path.as_path())?;
         match file.stat()?.kind {
@@ -89,7 +103,12 @@ impl DigestRun {
         if context.depth == Depth::FromDisk {
             file.let_go(0, 0);
         }
-        Ok(Ok(digest(&mut file, context.progress, context.interrupt)?))
+        let Context { progress, interrupt, .. } = context;
+        let measured = read_and_digest(u64::MAX, &mut file, *progress, interrupt, |piece, _| {
+            see(piece);
+            Ok::<_, CopyError>(())
+        });
+        Ok(Ok(measured?))
     }
 
     /// The findings so far.
@@ -100,5 +119,24 @@ impl DigestRun {
     /// The findings.
     pub(super) fn take_findings(&self) -> Findings {
         std::mem::take(&mut *self.findings())
+    }
+}
+
+/// The fault of a file that was `measured`, if it has one.
+fn fault(entry: &Entry, measured: Result<Result<Measured, Kind>, CopyError>) -> Option<Finding> {
+    let Content::File { bytes, digest: expected, .. } = entry.content else { return None };
+    let place = || Place::Payload(entry.path.clone());
+    match measured {
+        Ok(Ok(found)) if found.bytes != bytes => {
+            let detail = format!("{} B, in the sidecar {bytes} B", found.bytes);
+            Some(Finding::new(Code::SizeDiffers, place(), detail))
+        }
+        Ok(Ok(found)) if found.digest != expected => {
+            let detail = format!("sha256 {}, in the sidecar {expected}", found.digest);
+            Some(Finding::new(Code::DigestDiffers, place(), detail))
+        }
+        Ok(Ok(_)) | Err(CopyError::Interrupted) => None,
+        Ok(Err(kind)) => Some(Finding::of_kind(place(), "a file", kind)),
+        Err(CopyError::Disk(error)) => Some(Finding::of_error(place(), &error)),
     }
 }

@@ -12,6 +12,7 @@ use std::sync::mpsc::{self, Receiver};
 
 use super::answer::{FeedEvent, JobResult, Unverified};
 use super::ibips::Ibips;
+use super::links::LinkCheck;
 use super::lister::Lister;
 use super::rounds::{RoundRecord, SkipPolicy};
 use super::work::Work;
@@ -38,7 +39,7 @@ pub fn verify(
     interrupt: &Interrupt,
     report: impl FnMut(Report) -> ControlFlow<()>,
 ) -> Result<Summary, PathError> {
-    let context = Context::of_run(options, progress, interrupt);
+    let context = context_of(collection, options, progress, interrupt);
     run(collection, scope, options.jobs, &context, Keeping::default(), report)
 }
 
@@ -62,7 +63,7 @@ pub fn verify_in_rounds(
     interrupt: &Interrupt,
     report: impl FnMut(Report) -> ControlFlow<()>,
 ) -> Result<Summary, PathError> {
-    let mut context = Context::of_run(options, progress, interrupt);
+    let mut context = context_of(collection, options, progress, interrupt);
     context.now = Some(rounds.clock.now());
     let scope = Scope::All(names);
     if options.depth == Depth::Quick || names.has_dates() {
@@ -75,6 +76,17 @@ pub fn verify_in_rounds(
     let is_cut_short = |summary: &Summary| summary.interrupted || summary.out_of_time;
     let round = record.finish(ended.as_ref().map_or(true, is_cut_short));
     Ok(Summary { round, ..ended? })
+}
+
+/// The context of a run, which checks the links of what it reads.
+fn context_of<'a>(
+    collection: &'a Collection,
+    options: Options,
+    progress: &'a dyn Progress,
+    interrupt: &'a Interrupt,
+) -> Context<'a> {
+    let links = (options.depth != Depth::Quick).then(|| LinkCheck::new(collection));
+    Context { links, ..Context::of_run(options, progress, interrupt) }
 }
 
 fn run(

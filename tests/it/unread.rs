@@ -1,5 +1,6 @@
 //! An error of the file system is no fact about a collection: nothing is concluded from it, and nothing is done.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,10 +9,11 @@ use urepo::collection::Collection;
 use urepo::disk::{Exclusion, Links, Operation, Watcher};
 use urepo::identity::RepositoryName;
 use urepo::import::{SourceTree, Units};
-use urepo::links::Audit;
+use urepo::interrupt::Interrupt;
+use urepo::progress::NoProgress;
 use urepo::relation::{Correction, plan};
 use urepo::sidecar::{Relation, RelationKind};
-use urepo::verify::note_damaged;
+use urepo::verify::{Code, Depth, Findings, Options, Report, Scope, note_damaged, verify};
 
 use crate::support::{
     TestClock, World, deposit, make_collection, on, options, request, whole_items,
@@ -62,12 +64,30 @@ impl Linked {
 #[test]
 fn a_link_to_an_item_that_can_not_be_read_leads_nowhere_known() {
     let linked = Linked::new();
-    let links = |watcher: &Watcher| {
+    let verified = |watcher: &Watcher| {
         let collection = linked.open(watcher);
-        Audit::new(&collection).links(&collection.item(&linked.names[0]).unwrap())
+        let scope = Scope::Items(Box::new(std::iter::once(linked.names[0].clone())));
+        let options = Options { depth: Depth::Full, jobs: 1 };
+        let mut found = Findings::default();
+        let ended =
+            verify(&collection, scope, options, &NoProgress, &Interrupt::default(), |told| {
+                if let Report::Item(item) = told {
+                    found = item.findings;
+                }
+                ControlFlow::Continue(())
+            });
+        ended.map(|_| found.counts().to_vec())
     };
-    assert_eq!(links(&Watcher::default()).unwrap().len(), 1);
-    links(&failing_once(Operation::Open, &linked.sidecar(1))).unwrap_err();
+    assert_eq!(verified(&Watcher::default()).unwrap(), []);
+    let other = linked.root.join(linked.names[1].as_str());
+    std::fs::remove_file(other.join("doc/two")).unwrap();
+    assert_eq!(verified(&Watcher::default()).unwrap(), [(Code::LinkBroken, 1)]);
+    for path in [other, linked.sidecar(1)] {
+        assert_eq!(verified(&failing_once(Operation::Open, &path)).unwrap(), []);
+        // A process that runs short has found nothing out.
+        let short = on(Operation::Open, &path, || Err(Errno::MFILE.into()));
+        assert!(verified(&short).unwrap_err().shortage().is_some());
+    }
 }
 
 #[test]

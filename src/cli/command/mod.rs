@@ -8,7 +8,6 @@ pub(crate) mod generate;
 mod given_up;
 pub(crate) mod import;
 pub(crate) mod init;
-pub(crate) mod links;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod meta;

@@ -205,9 +205,12 @@ impl Repair {
             |report| {
                 match report {
                     Report::Item(item) => {
-                        // Two spellings are two directories: nothing shows which is right.
+                        // Two spellings are two directories: nothing shows which is right. A link is as it was
+                        // deposited.
                         let findings = item.findings.as_slice().iter();
-                        let mut own = findings.filter(|it| it.code != Code::TwoSpellings);
+                        let is_beyond =
+                            |it: &Code| [Code::TwoSpellings, Code::LinkBroken].contains(it);
+                        let mut own = findings.filter(|it| !is_beyond(&it.code));
                         let is_at_odds = at_odds.remove(&item.name);
                         if is_at_odds || own.any(|it| it.severity() > Severity::Notice) {
                             damaged.push(item.name);

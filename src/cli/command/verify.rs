@@ -43,6 +43,9 @@ use targets::Targets;
 /// should have one Original, and its Copies should agree with it. Copies without an Original in the given
 /// collections are reported.
 ///
+/// Links to other items are read on the way: symbolic links, and the relative links in HTML and Markdown files of at most
+/// 16 MiB. A link that leaves its item and is broken is a warning (U507).
+///
 /// Items named together with collections are verified in each collection that has them, and compared. An item
 /// that is in none of them is an error.
 ///
@@ -65,7 +68,7 @@ pub(crate) struct Verify {
     /// name in the settings. All of the collection unless given
     #[arg(value_name = "ITEM|COLLECTION")]
     targets: Vec<String>,
-    /// Check only that the files exist and have the right sizes, without reading them
+    /// Check only that the files exist and have the right sizes, without reading them or their links
     #[arg(long)]
     quick: bool,
     #[command(flatten)]

@@ -49,18 +49,6 @@ impl Referrer {
     }
 }
 
-/// A relative link that leaves its item.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "link")]
-pub(crate) struct FoundLink {
-    pub(crate) id: String,
-    pub(crate) file: String,
-    pub(crate) line: Option<u64>,
-    pub(crate) target: String,
-    pub(crate) linked: Option<String>,
-    pub(crate) outcome: String,
-}
-
 /// A finding of `verify`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "finding")]

@@ -130,7 +130,6 @@ fn it_is_adopted_as_it_is() {
     let verified = world.run("verify col");
     let [one_sided] = findings(&verified)[..] else { panic!("{}", verified.stdout) };
     assert!(one_sided.starts_with("U503") && one_sided.contains(TRANSLATION), "{one_sided}");
-    world.run("-c col links --all").succeeded();
     nothing_ran(&world);
 }
 
@@ -183,7 +182,6 @@ fn it_is_copied_and_migrated_to_another_file_system() {
         let verified = world.run(&format!("verify {root}"));
         assert_eq!(findings(&verified), [""; 0]);
         world.run(&format!("-c {root} recover --index")).succeeded();
-        world.run(&format!("-c {root} links --all")).succeeded();
         for (label, item) in LABELS {
             let found = world.run(&format!("-c {root} show --path {label}"));
             assert!(found.succeeded().trim().ends_with(item), "{label}: {}", found.stdout);

@@ -74,8 +74,15 @@ fn what_leads_out_of_the_root_or_to_no_item_is_kept() {
         world.run("init copies --host copies.example.org").succeeded();
         world.run("-c col copy --all --to copies").succeeded();
         world.run("verify copies").succeeded();
-        let told = world.run("-c col links --all");
-        assert!(told.stdout.starts_with("outside "), "{}", told.stdout);
+        for root in ["col", "copies"] {
+            let told = world.run(&format!("verify {root}"));
+            let expected = format!(
+                "U507  warning  {THESIS}/doc/out  a link to another item is broken: `{target}`: it leads to no \
+                 item of this collection\n"
+            );
+            assert_eq!(told.stdout, expected, "{}", told.stderr);
+            assert_eq!(world.run(&format!("verify --quick {root}")).stdout, "");
+        }
     }
 }
 
@@ -101,24 +108,24 @@ fn every_link_that_leaves_an_item_is_told() {
     world.write(&format!("{doc}/g.md"), format!("<{long}>"));
     world.write(&format!("{doc}/f.txt"), format!("{up}/{gone}/doc/is/no/link"));
     world.run("init col --adopt").succeeded();
-    let ran = world.run(&format!("-c col links {THESIS}"));
-    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    let ran = world.run(&format!("-v -c col verify {THESIS}"));
+    assert_eq!(ran.code, 0, "a warning is no damage: {}", ran.stderr);
     let told = ran
         .stdout
+        .replace("U507  warning  ", "")
+        .replace("a link to another item is broken: ", "")
         .replace(THESIS, "ITEM")
         .replace(CLASS, "CLASS")
         .replace(&format!("../{up}"), "^/..")
         .replace(up, "^");
     let told = told.replace(&"x".repeat(300), "LONG");
     let expected = format!(
-        "no-item     ITEM/c.html:2  ^/{lower}/doc/thesis.cls\n\
-         no-file     ITEM/d.md:1  ^/CLASS/doc/Thesis.cls\n\
-         no-file     ITEM/parts/b.md:1  ^/../CLASS/doc/none\n\
-         no-file     ITEM/g.md:1  ^/CLASS/doc/LONG\n\
-         no-item     ITEM/c.html:1  ^/{gone}/doc/a%20b.html#x\n\
-         outside     ITEM/d.md:1  ^/notes\n\
-         present     ITEM/parts/b.md:1  ^/../CLASS/doc/thesis.cls\n\
-         present     ITEM/parts/thesis.cls  ^/../CLASS/doc/thesis.cls\n"
+        "ITEM/doc/c.html  line 1, `^/{gone}/doc/a%20b.html#x`: this collection has no such item\n\
+         ITEM/doc/c.html  line 2, `^/{lower}/doc/thesis.cls`: this collection has no such item\n\
+         ITEM/doc/d.md  line 1, `^/CLASS/doc/Thesis.cls`: that item has no such file\n\
+         ITEM/doc/d.md  line 1, `^/notes`: it leads to no item of this collection\n\
+         ITEM/doc/g.md  line 1, `^/CLASS/doc/LONG`: that item has no such file\n\
+         ITEM/doc/parts/b.md  line 1, `^/../CLASS/doc/none`: that item has no such file\n"
     );
     let sorted = |text: &str| {
         let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
@@ -126,12 +133,45 @@ fn every_link_that_leaves_an_item_is_told() {
         lines
     };
     assert_eq!(sorted(&told), sorted(&expected));
-    assert!(ran.stderr.contains("error: 6 of 8 links are broken"), "{}", ran.stderr);
-    let broken = world.run("-c col links --all --broken --json");
-    let told = crate::cli::records(&broken);
-    let links: Vec<_> = told.iter().filter(|it| it["type"] == "link").collect();
-    assert_eq!(links.len(), 6);
-    assert!(links.iter().all(|it| it["outcome"] != "present"));
-    let summary = told.last().unwrap();
-    assert_eq!((&summary["counts"]["links"], &summary["counts"]["broken"]), (&8.into(), &6.into()));
+    let broken = crate::cli::records(&world.run("-c col verify --json"));
+    let links: Vec<_> =
+        broken.iter().filter_map(|it| it["findings"].as_array()).flatten().collect();
+    assert!(
+        links
+            .iter()
+            .all(|it| (&it["finding"], &it["severity"]) == (&"U507".into(), &"warning".into()))
+    );
+    assert_eq!((links.len(), &broken.last().unwrap()["counts"]["warnings"]), (6, &6.into()));
+    // A link is as it was deposited, and there is nothing to repair.
+    assert!(world.run("-c col repair").stdout.is_empty());
+    assert_eq!(world.run(&format!("-q -c col verify {THESIS}")).stdout, "");
+}
+
+/// The other item is here, and its files are not.
+#[test]
+fn links_to_items_without_payload_say_why_they_are_broken() {
+    let world = tree();
+    let up = "../../../../..";
+    world.write(
+        &format!("col/{THESIS}/doc/a.md"),
+        format!("<{up}/{CLASS}> <{up}/{CLASS}/item.toml>"),
+    );
+    world.run("init col --adopt").succeeded();
+    world.run("init home --host home.example.org").succeeded();
+    assert_eq!(world.run(&format!("-c col verify {THESIS}")).stdout, "");
+    for (command, fault) in [
+        ("migrate ITEM --to home", "that item has migrated"),
+        ("-c home delete ITEM --force last -y", "that item is deleted"),
+    ] {
+        let is_home = command.starts_with("-c");
+        let root = if is_home { "home" } else { "col" };
+        if is_home {
+            world.run(&format!("-c col copy {THESIS} --to home")).succeeded();
+        }
+        let line = command.replace("ITEM", CLASS);
+        world.run(&if is_home { line } else { format!("-c col {line}") }).succeeded();
+        let told = world.run(&format!("-c {root} verify {THESIS}"));
+        assert_eq!(told.stdout.matches(fault).count(), 2, "{root}: {}", told.stdout);
+        assert_eq!(told.stdout.lines().count(), 2, "{root}: {}", told.stdout);
+    }
 }

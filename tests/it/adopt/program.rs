@@ -118,7 +118,6 @@ fn an_empty_directory_is_a_warning_and_no_item() {
         "show --path --all",
         "show --as manifest --all",
         "show --all --as csv",
-        "links --all",
         "export --all --to out",
         "export --all --format tar --to -",
     ] {

@@ -27,7 +27,6 @@ fn a_reader_of_another_group_reads_everything() {
         "-c archive log",
         "-c archive status",
         "-c archive list alpha",
-        "-c archive links --all",
         "verify archive",
         &format!("-c archive show {name}"),
         &format!("-c archive status {name}"),

@@ -52,11 +52,10 @@ impl Three {
 }
 
 /// The commands, and what else they need; with a state that an item has which they report.
-const COMMANDS: [(&str, &str, Option<&str>); 17] = [
+const COMMANDS: [(&str, &str, Option<&str>); 16] = [
     ("copy", "--to third", Some("Original")),
     ("delete", "--force last", Some("Original")),
     ("export", "--to exported", Some("Copy")),
-    ("links", "", Some("Copy")),
     ("list", "", Some("Deleted")),
     ("meta-accept", "", Some("Original")),
     ("meta-set", "publisher=INPE", Some("Original")),

@@ -21,7 +21,6 @@ Commands:
   cat       Print a file of an item
   open      Open items in desktop programs
   resolve   Resolve persistent URLs without a server
-  links     Show the relative links from item to item, and which lead nowhere
   verify    Check items: structure, sidecars, and every byte against its digest [aliases: check,
             fsck]
   status    Compare all known collections: Copies that are missing or stale, second Originals

@@ -1,7 +1,7 @@
 //! The rows of the commands that show items and what is in them.
 
 use super::rows::Json::{No, Run};
-use super::rows::Purpose::{Answer, Judgement};
+use super::rows::Purpose::Answer;
 use super::rows::Row;
 
 pub(super) const ROWS: &[Row] = &[
@@ -87,17 +87,5 @@ pub(super) const ROWS: &[Row] = &[
         ],
         json: Run,
         purpose: Answer,
-    },
-    Row {
-        command: "links",
-        before: &[],
-        well: "-c archive links A B",
-        bad: &[
-            ("-c archive links A NONE", 3),
-            ("-c archive links NONE", 21),
-            ("-c archive links", 2),
-        ],
-        json: Run,
-        purpose: Judgement,
     },
 ];
