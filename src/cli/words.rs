@@ -17,7 +17,10 @@ const META: &[(&str, &str)] = &[
     ("add", "`urepo meta set ITEM KEY+=VALUE`"),
     ("unset remove delete", "`urepo meta set ITEM KEY=`, or KEY-=VALUE for one value"),
     ("export", "`urepo show --all --as csv`"),
+    ("accept", ACCEPT),
 ];
+
+const ACCEPT: &str = "`urepo repair ITEM --accept`";
 
 /// The words, with what other programs or earlier versions mean by them, and the hint.
 const WORDS: &[(&str, &str)] = &[
@@ -48,7 +51,7 @@ const WORDS: &[(&str, &str)] = &[
     ("test fixity links", "`urepo verify`"),
     ("diff", "`urepo verify ROOT ROOT`"),
     ("fix mend", "`urepo repair ITEM --from COLLECTION`"),
-    ("accept", "`urepo meta accept ITEM`"),
+    ("accept", ACCEPT),
     ("stats count", "`urepo status --counts`"),
     ("doctor", "`urepo status --machine`"),
     ("config", "`urepo status --settings`"),
@@ -85,6 +88,8 @@ mod tests {
         }
         assert_eq!(instead(None, "frobnicate"), None);
         assert!(instead(Some("meta"), "get").is_some_and(|hint| hint.contains("columns")));
+        assert_eq!(instead(Some("meta"), "accept"), instead(None, "accept"));
+        assert_eq!(instead(None, "links"), Some("`urepo verify`"));
         assert_eq!(instead(Some("resolver"), "get"), None);
     }
 }

@@ -3,7 +3,6 @@
 use crate::cli::Done;
 use crate::cli::context::Context;
 
-mod accept;
 mod edit;
 mod import;
 pub(super) mod report;
@@ -36,7 +35,6 @@ enum Action {
     Set(set::Set),
     Edit(edit::Edit),
     Import(import::Import),
-    Accept(accept::Accept),
 }
 
 impl Meta {
@@ -45,7 +43,6 @@ impl Meta {
             Action::Set(it) => it.run(context),
             Action::Edit(it) => it.run(context),
             Action::Import(it) => it.run(context),
-            Action::Accept(it) => it.run(context),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `urepo repair`: repair damaged, missing or unlisted files from good copies.
 
+mod accept;
 mod report;
 
 use std::ffi::OsString;
@@ -32,6 +33,12 @@ use report::RepairRun;
 /// says. An Original that was put back from a backup while a Copy of it is newer gets the contents of that Copy. With --from, items
 /// that are newer than the backup come back as well: the Copies there name this collection as the one with the Original.
 ///
+/// A sidecar that you edited by hand does not match its seal, and nothing tells an edit from rot. --accept shows how the
+/// edited values differ from the sealed sidecar in a collection of the settings, or else from the values in the log, and
+/// asks. Then it seals the sidecar as it is, and the Copies are stale. Every file is read first and has to agree with the
+/// sidecar. An item with other damage is refused: a date, IBIp or origin that differs from another collection, or that
+/// contradicts the identifier, was not edited but has rotted.
+///
 /// Exits with 20 if damage is left.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -39,7 +46,10 @@ Examples:
   urepo repair --from /mnt/backup
   urepo repair --dry-run --quick --from /mnt/backup
   urepo repair --since 2026-11 --from /mnt/backup
-  urepo repair 11.21.02.13 --from /mnt/backup --partial")]
+  urepo repair 11.21.02.13 --from /mnt/backup --partial
+  urepo repair 11.21.02.13 --accept --dry-run
+  urepo repair 11.21.02.13 --accept")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct Repair {
     /// The items; every one that is damaged or missing unless given
     #[arg(value_name = "ITEM")]
@@ -56,6 +66,13 @@ pub(crate) struct Repair {
     /// Repair as much as possible, and leave files without a good copy unchanged
     #[arg(long)]
     partial: bool,
+    /// Take sidecars of Originals that were edited by hand as they are, and seal them: the edits are shown, and you are
+    /// asked. Nothing is repaired
+    #[arg(long, conflicts_with_all = ["from", "quick", "partial", "reseal"])]
+    accept: bool,
+    /// Do not ask before edits are accepted
+    #[arg(short, long, requires = "accept")]
+    yes: bool,
     /// Seal the present sidecar: its description is kept, even if it was damaged or differs from that of a copy; the payload
     /// has to agree with it. Where only payload is left, a new sidecar lists what lies there
     #[arg(long)]
@@ -65,6 +82,9 @@ pub(crate) struct Repair {
 impl Repair {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
+        if self.accept {
+            return self.accept(context, &selection);
+        }
         let collection = context.collection()?;
         let (donors, witnesses) = self.others(context, &collection)?;
         let (donors, witnesses): (Vec<_>, Vec<_>) =

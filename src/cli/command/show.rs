@@ -168,7 +168,8 @@ impl Show {
             };
             written?;
             if seal != Seal::Intact {
-                let more = shell::pasted(&format!("`urepo meta accept {}` shows it", item.name()));
+                let more =
+                    shell::pasted(&format!("`urepo repair {} --accept` shows it", item.name()));
                 context.printer.warning(&format!(
                     "the sidecar of `{}` does not match its seal; if you edited it, {more}",
                     item.name()

@@ -22,7 +22,7 @@ impl Explain for AmendError {
                 "`urepo show {name}` says when and why; `urepo restore {name}` brings it back"
             )),
             Self::NotSealed { name } => Failure::of(Exit::Damage, self).hint(format!(
-                "`urepo meta accept {name}` shows what was edited and accepts it; `urepo repair {name}` repairs \
+                "`urepo repair {name} --accept` shows what was edited and takes it; `urepo repair {name}` repairs \
                  it from a copy"
             )),
             Self::Edit { cause, .. } => {

@@ -16,7 +16,7 @@ impl Explain for RepairError {
             Self::Lost { .. } => failure
                 .hint("`--from COLLECTION` names more collections; `--partial` repairs the rest"),
             Self::NoRecord { name, .. } => failure.hint(format!(
-                "`--from COLLECTION` names a collection with a good copy; `urepo meta accept {name}` accepts what \
+                "`--from COLLECTION` names a collection with a good copy; `urepo repair {name} --accept` takes what \
                  was edited by hand"
             )),
             Self::Outdated { name } => failure

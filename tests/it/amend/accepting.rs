@@ -12,7 +12,14 @@ impl Archive {
     }
 
     pub(super) fn accept(&self, more: &str) -> crate::support::Ran {
-        self.world.run(&format!("-c archive meta accept {} {more}", self.name))
+        self.world.run(&format!("-c archive repair {} --accept {more}", self.name))
+    }
+
+    /// Names the mirror in the settings.
+    pub(super) fn know_mirror(&self) {
+        let mirror = self.world.path("mirror");
+        let settings = format!("[collections]\nmirror = \"{}\"\n", mirror.display());
+        self.world.write(".config/urepo/config.toml", settings);
     }
 }
 
@@ -27,15 +34,28 @@ fn an_edit_is_shown_and_accepted() {
     archive.edit_by_hand("\"Letter\"", "\"Letters\" # two");
     let verified = world.run("-c archive verify");
     assert_eq!(verified.code, 20);
-    assert!(verified.stderr.contains("`urepo -c archive meta accept ITEM`"), "{}", verified.stderr);
+    assert!(
+        verified.stderr.contains("`urepo -c archive repair ITEM --accept`"),
+        "{}",
+        verified.stderr
+    );
     let changing = world.run(&format!("-c archive meta set {} creator=Ana", archive.name));
-    assert!(changing.stderr.contains(&format!("`urepo -c archive meta accept {}`", archive.name)));
+    assert!(
+        changing.stderr.contains(&format!("`urepo -c archive repair {} --accept`", archive.name))
+    );
     let edited = archive.text();
     let shown = archive.accept("--dry-run");
     let difference = "title: \"Letter\" -> \"Letters\" (compared with the log, ";
     assert!(shown.succeeded().contains(difference), "{}", shown.stdout);
-    let shown = archive.accept("--dry-run --from mirror");
+    archive.know_mirror();
+    let shown = archive.accept("--dry-run");
     assert!(shown.succeeded().contains("(compared with `[WORLD]/mirror`)"), "{}", shown.stdout);
+    let asked = archive.accept("");
+    assert!(
+        asked.code == 2 && asked.stderr.contains("\"Letter\" -> \"Letters\" ("),
+        "{}",
+        asked.stderr
+    );
     assert_eq!(archive.text(), edited);
     archive.accept("-y").succeeded();
     let after = archive.sidecar();
@@ -205,9 +225,9 @@ fn all_edited_sidecars_are_accepted_after_a_question() {
     archive.entitle("Letter").unwrap();
     archive.edit_by_hand("\"Letter\"", "\"Letters\"");
     let edited = archive.text();
-    let ran = archive.world.run("-c archive meta accept --all");
+    let ran = archive.world.run("-c archive repair --accept");
     assert_eq!((ran.code, archive.text()), (2, edited), "{}", ran.stderr);
-    archive.world.run("-c archive meta accept --all -y").succeeded();
+    archive.world.run("-c archive repair --accept --all -y").succeeded();
     assert_eq!(archive.sidecar().metadata.title(), Some("Letters"));
 }
 
@@ -248,7 +268,7 @@ fn the_ibip_of_another_item_is_not_accepted() {
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replacen("repository =", &format!("ibip = \"{IBIP}\"\nrepository ="), 1))
         .unwrap();
-    let ran = world.run(&format!("-c archive meta accept {} -y", names[1]));
+    let ran = world.run(&format!("-c archive repair {} --accept -y", names[1]));
     let told = format!("has the IBIp {IBIP}, which `{}` has in", names[0]);
     assert!(ran.code == 23 && ran.stderr.contains(&told), "{} {}", ran.code, ran.stderr);
     assert!(ran.stderr.contains("remove `ibip`"), "{}", ran.stderr);

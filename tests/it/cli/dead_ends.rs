@@ -117,7 +117,7 @@ fn what_lies_there_is_listed_anew_where_files_differ_as_well() {
             std::fs::remove_dir_all(world.path(other)).unwrap();
         }
         // It is no matter of the description alone, and says so.
-        let ran = world.run(&format!("-c {holding} meta accept {name} -y"));
+        let ran = world.run(&format!("-c {holding} repair {name} --accept -y"));
         assert!(ran.stderr.contains(&format!("`urepo {command}`")), "{}", ran.stderr);
         let line = if other == "mirror" { "-c archive verify" } else { "verify archive mirror" };
         let told = type_last(&world, line, &command).stdout;

@@ -112,7 +112,7 @@ hint: `urepo -c [WORLD]/archive show example.org/archive/[..]` shows its Origina
     std::fs::write(&sidecar, text.replacen("Alpha", "Omega", 1)).unwrap();
     refuses(&world, &line("archive"), 20).tells(str![[r#"
 error: the sidecar of `example.org/archive/[..]` does not match its seal
-hint: `urepo -c archive meta accept example.org/archive/[..]` shows what was edited and accepts it; `urepo -c archive repair example.org/archive/[..]` repairs it from a copy
+hint: `urepo -c archive repair example.org/archive/[..] --accept` shows what was edited and takes it; `urepo -c archive repair example.org/archive/[..]` repairs it from a copy
 
 "#]]);
     std::fs::write(&sidecar, text).unwrap();

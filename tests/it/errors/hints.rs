@@ -47,19 +47,20 @@ fn a_hint_names_the_collection_that_was_typed() {
     std::fs::write(&sidecar, text.replace("title", "subtitle")).unwrap();
     std::fs::write(world.path(format!("archive/{damaged}/doc/a.txt")), "b").unwrap();
     let mut wrong = Vec::new();
+    let accept = format!("-c archive repair {edited} --accept");
     for (command, hinted) in [
         ("-c archive show 9".to_owned(), "-c archive list"),
         (format!("-c archive cat {gone}"), "-c archive restore"),
         (format!("-c archive export {gone} --to x"), "-c archive restore"),
         (format!("-c archive delete {gone}"), "-c archive show"),
         (format!("-c archive meta set {gone} title=T"), "-c archive show"),
-        (format!("meta set {edited} title=T --collection archive"), "-c archive meta accept"),
+        (format!("meta set {edited} title=T --collection archive"), &accept),
         (format!("-c archive meta set {whole} title+="), "-c archive meta set"),
         (format!("-c archive meta set {whole}"), "-c archive meta set"),
         (format!("-c archive cat {whole} no.txt"), "-c archive show --all-files"),
         (format!("-c archive verify {damaged}"), "-c archive recover --accept-loss"),
         (format!("verify archive/. {damaged}"), "-c [WORLD]/archive recover --accept-loss"),
-        (format!("-c archive repair {edited}"), "-c archive meta accept"),
+        (format!("-c archive repair {edited}"), &accept),
         ("-c archive restore".to_owned(), "-c archive restore"),
         ("-c archive list !".to_owned(), "-c archive list"),
         (format!("-c archive resolve {gone}"), "-c archive status"),

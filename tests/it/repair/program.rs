@@ -374,7 +374,7 @@ fn of_a_copy_that_calls_itself_the_original_nothing_is_accepted() {
     let text = text.replace("state = \"Copy\"", "state = \"Original\"");
     let text = text.replace("Letters", "Lettuce");
     world.write(&sidecar, &text);
-    let ran = world.run(&format!("-c mirror meta accept {name} --yes"));
+    let ran = world.run(&format!("-c mirror repair {name} --accept --yes"));
     assert_eq!(ran.code, 23, "{}", ran.stderr);
     assert_eq!(fs::read_to_string(world.path(&sidecar)).unwrap(), text);
 }

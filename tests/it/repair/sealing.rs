@@ -98,7 +98,7 @@ fn rot_in_the_origin_is_undone() {
 fn rot_in_keys_of_ones_own_is_undone() {
     let sites = Sites::new();
     sites.rot("archive", "", "transferable = true", "transferable = true # ?\nshelf = \"B-12\"");
-    sites.world.run(&format!("-c archive meta accept -y {}", sites.name)).succeeded();
+    sites.world.run(&format!("-c archive repair --accept -y {}", sites.name)).succeeded();
     sites.copy("archive", "mirror");
     let before = ["archive", "mirror"].map(|root| sites.text(root));
     sites.rot("archive", "", "B-12", "C-12");

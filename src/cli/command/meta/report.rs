@@ -217,7 +217,7 @@ pub(in crate::cli::command) fn line(change: &KeyChange) -> String {
 }
 
 /// `title "Annual"`.
-pub(super) fn present(change: &KeyChange) -> String {
+pub(in crate::cli::command) fn present(change: &KeyChange) -> String {
     format!("{} {}", escape::one_line(short(&change.key)), value(change.after.as_ref()))
 }
 

@@ -197,7 +197,7 @@ impl<'a> Ending<'a> {
         };
         if is_only(Code::SealBroken) {
             Some(
-                "if you edited the sidecar, `urepo meta accept ITEM` shows the change and accepts it",
+                "if you edited the sidecar, `urepo repair ITEM --accept` shows the change and takes it",
             )
         } else if is_only(Code::Unreadable) && self.total.damaged_items == 0 {
             Some(

@@ -77,12 +77,4 @@ pub(super) const ROWS: &[Row] = &[
         json: Json::Run,
         purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 2),
     },
-    Row {
-        command: "meta-accept",
-        before: &["edit"],
-        well: "-c archive meta accept A -y",
-        bad: &[("-c archive meta accept A NONE -y", 3), ("-c archive meta accept NONE", 21)],
-        json: Json::Run,
-        purpose: Purpose::Work(|world| world.run("-c archive verify").code == 0),
-    },
 ];

@@ -219,6 +219,19 @@ const ROWS: &[Row] = &[
         }),
     },
     Row {
+        command: "repair",
+        before: &["edit"],
+        well: "-c archive repair A --accept -y",
+        bad: &[
+            ("-c archive repair A NONE --accept -y", 3),
+            ("-c archive repair NONE --accept", 21),
+            ("-c archive repair A --accept", 2),
+            ("-c archive repair A --accept --from mirror", 2),
+        ],
+        json: Run,
+        purpose: Work(|world| world.run("-c archive verify").code == 0),
+    },
+    Row {
         command: "promote",
         before: &["-c archive copy --all --to mirror -q", "lose"],
         well: "-c mirror promote A B --lost ./archive --reason fire -y",

@@ -207,7 +207,7 @@ fn what_a_list_names_and_is_left_out_is_said() {
             "copy --to mirror",
             "migrate --to mirror",
             "export --to out",
-            "meta accept",
+            "repair --accept",
             "delete --force last --yes",
         ] {
             for json in ["", " --json"] {

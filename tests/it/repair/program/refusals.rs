@@ -58,7 +58,7 @@ fn sidecars_that_nobody_can_decide_on() {
         20,
         str![[r#"
 error: the sidecar of `[NAME]` is lost and no copy has a sealed one: it does not match its seal
-hint: `--from COLLECTION` names a collection with a good copy; `urepo -c archive meta accept [NAME]` accepts what was edited by hand
+hint: `--from COLLECTION` names a collection with a good copy; `urepo -c archive repair [NAME] --accept` takes what was edited by hand
 
 "#]],
     );
@@ -70,7 +70,7 @@ hint: `--from COLLECTION` names a collection with a good copy; `urepo -c archive
         20,
         str![[r#"
 error: the sidecar of `[NAME]` is lost and no copy has a sealed one: line 1, column 4: key with no value, expected `=`
-hint: `--from COLLECTION` names a collection with a good copy; `urepo -c archive meta accept [NAME]` accepts what was edited by hand
+hint: `--from COLLECTION` names a collection with a good copy; `urepo -c archive repair [NAME] --accept` takes what was edited by hand
 
 "#]],
     );
@@ -98,7 +98,7 @@ hint: use that version, or a later one
         20,
         str![[r#"
 error: the sidecar of `[NAME]` is lost and no copy has a sealed one: it is missing
-hint: `--from COLLECTION` names a collection with a good copy; `urepo -c archive meta accept [NAME]` accepts what was edited by hand
+hint: `--from COLLECTION` names a collection with a good copy; `urepo -c archive repair [NAME] --accept` takes what was edited by hand
 
 "#]],
     );
