@@ -53,6 +53,9 @@ struct DocumentReader {
     offset: u64,
 }
 
+/// So much of a list is read before its form is known.
+const HEAD_BYTES: usize = 8 * 1024;
+
 /// Limit on a document that is not a regular file.
 const MAX_DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -111,6 +114,25 @@ impl Context {
             return Ok(Box::new(BufReader::new(self.stdin()?)));
         }
         Ok(Box::new(BufReader::new(Stream::open(path, &self.interrupt)?)))
+    }
+
+    /// Standard input as a list, and the byte that ends each of its lines: NUL, if one is among the first bytes, or else a line
+    /// break. A path has no more than 4 KiB, so a list with NUL shows one early.
+    pub(crate) fn list(&self) -> Result<(Box<dyn BufRead + Send>, u8), Failure> {
+        let (mut stream, mut head) = (self.stdin()?, Vec::new());
+        let mut buffer = vec![0; HEAD_BYTES];
+        while head.len() < HEAD_BYTES && !head.contains(&0) {
+            let wanted = HEAD_BYTES - head.len();
+            match stream.read(&mut buffer[..wanted]) {
+                Ok(0) => break,
+                Ok(length) => head.extend_from_slice(&buffer[..length]),
+                Err(error) => {
+                    return Err(unreadable(&error, "cannot read standard input".to_owned()));
+                }
+            }
+        }
+        let end = if head.contains(&0) { b'\0' } else { b'\n' };
+        Ok((Box::new(BufReader::new(Cursor::new(head).chain(stream))), end))
     }
 
     /// All bytes of a file or pipe of up to `limit`.

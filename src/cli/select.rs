@@ -3,8 +3,6 @@
 mod list;
 mod selected;
 
-use std::path::{Path, PathBuf};
-
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Names};
 use urepo::identity::{Prefix, RepositoryName};
@@ -17,10 +15,14 @@ use super::failure::Failure;
 use super::when::When;
 use super::{Done, escape};
 
+/// The ITEM that stands for the list on standard input.
+pub(crate) const LIST: &str = "-";
+
 /// The selected items.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Selection {
-    /// The items: identifiers, IBIps, links, paths in the collection, or the ends of identifiers
+    /// The items: identifiers, IBIps, links, paths in the collection, or the ends of identifiers; - reads them from standard
+    /// input, ended by line breaks or NUL bytes, each up to the first tab
     #[arg(value_name = "ITEM", value_parser = escape::argument(), conflicts_with_all = ["all", "prefix", "since", "until"])]
     pub(crate) items: Vec<String>,
     #[command(flatten)]
@@ -41,23 +43,17 @@ pub(crate) struct SelectionFlags {
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct NameFlags {
     /// All items
-    #[arg(long, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
+    #[arg(long, help_heading = "Selection")]
     all: bool,
     /// Only items of this prefix: subdomain/word[.port]
-    #[arg(long, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
+    #[arg(long, help_heading = "Selection")]
     prefix: Option<Prefix>,
     /// Only items named at or after this time: 2026, 2026-11, 2026-11-22, 2026-11-22T12:00:00Z, or an age: 7d, 12h
-    #[arg(long, value_name = "TIME", value_parser = When::parse, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
+    #[arg(long, value_name = "TIME", value_parser = When::parse, help_heading = "Selection")]
     since: Option<When>,
     /// Only items named before the end of this year, month, day or time
-    #[arg(long, value_name = "TIME", value_parser = When::parse, conflicts_with_all = ["items_from", "items_from0"], help_heading = "Selection")]
+    #[arg(long, value_name = "TIME", value_parser = When::parse, help_heading = "Selection")]
     until: Option<When>,
-    /// Read more items from FILE, or standard input (-), one a line
-    #[arg(long, value_name = "FILE", conflicts_with = "items_from0", help_heading = "Selection")]
-    items_from: Option<PathBuf>,
-    /// The same, each ended by a NUL byte
-    #[arg(long, value_name = "FILE", help_heading = "Selection")]
-    items_from0: Option<PathBuf>,
 }
 
 impl From<NameFlags> for SelectionFlags {
@@ -117,12 +113,12 @@ impl Selection {
     /// Whether any items are selected.
     pub(crate) fn is_empty(&self) -> bool {
         let is_listing = self.flags.names.is_listing() || self.flags.state.is_some();
-        self.items.is_empty() && self.list().is_none() && !is_listing
+        self.items.is_empty() && !is_listing
     }
 
     /// Whether a single item was named, which ends with its own failure.
     pub(crate) fn is_single(&self) -> bool {
-        self.items.len() == 1 && self.list().is_none()
+        self.items.len() == 1 && !self.has_list()
     }
 
     /// All items do not include deleted ones, unless these are selected.
@@ -133,17 +129,17 @@ impl Selection {
 
     /// Whether the items are named on the command line alone, whatever their state.
     pub(crate) fn are_typed(&self) -> bool {
-        !self.items.is_empty() && self.list().is_none() && self.flags.state.is_none()
+        !self.items.is_empty() && !self.has_list() && self.flags.state.is_none()
     }
 
     /// Whether the items are named, one by one or in a list.
     pub(crate) fn names_items(&self) -> bool {
-        !self.items.is_empty() || self.list().is_some()
+        !self.items.is_empty()
     }
 
-    fn list(&self) -> Option<(&Path, u8)> {
-        let lines = self.flags.names.items_from.as_deref().map(|path| (path, b'\n'));
-        lines.or(self.flags.names.items_from0.as_deref().map(|path| (path, 0)))
+    /// Whether standard input names items.
+    fn has_list(&self) -> bool {
+        self.items.iter().any(|it| it == LIST)
     }
 
     /// The items of `collection` that are meant. The context notes what means none.
@@ -163,13 +159,12 @@ impl Selection {
         context: &'a Context,
         find: impl Fn(&str) -> Result<RepositoryName, Failure> + Send + 'a,
     ) -> Result<Selected<'a>, Failure> {
-        let open = |(path, end)| Ok::<_, Failure>((context.lines_of(path)?, end));
         Ok(Selected {
             selection: self,
             collection: None,
             find: Box::new(find),
             listing: self.filter(context),
-            list: self.list().map(open).transpose()?,
+            list: self.has_list().then(|| context.list()).transpose()?,
             context,
             leaves_out_gone: false,
         })
@@ -182,8 +177,7 @@ mod tests {
 
     use crate::cli::args::definitions;
 
-    const FLAGS: [&str; 7] =
-        ["all", "items-from", "items-from0", "prefix", "since", "state", "until"];
+    const FLAGS: [&str; 5] = ["all", "prefix", "since", "state", "until"];
 
     /// Commands that select items by all flags but --state, with the reason.
     const WITHOUT_STATE: [(&str, &str); 4] = [

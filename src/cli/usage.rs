@@ -31,8 +31,14 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
     {
         return Some(failure.hint(hint));
     }
+    if error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
+        && let Some(hint) = group.and_then(|group| words::instead_of_option(group, option))
+    {
+        return Some(failure.hint(hint));
+    }
     let is_word = error.kind() == ErrorKind::UnknownArgument && group == Some("list");
-    let tip = tip.or_else(|| is_word.then_some("`not:WORD` is a word that must not occur"));
+    let tip = tip.or_else(|| is_word.then_some("a word that must not occur is `not:WORD`"));
     Some(match tip.or(values).or(usage) {
         Some(hint) => failure.hint(hint),
         None => failure,

@@ -1,4 +1,6 @@
-//! Words that people type for a command that has another name here.
+//! Words that people type for a command or an option that has another name here.
+
+use urepo::sidecar::TERMS;
 
 /// The line that says what is typed instead of the unknown command `word`, or of that verb of `group`.
 pub(crate) fn instead(group: Option<&str>, word: &str) -> Option<&'static str> {
@@ -28,7 +30,7 @@ const WORDS: &[(&str, &str)] = &[
     ("create", "`urepo init ROOT --host FQDN`"),
     ("put upload ingest", "`urepo new FILE`"),
     ("batch", "`urepo import DIRECTORY`"),
-    ("table csv", "`urepo import --manifest TABLE`; out: `urepo show --all --as csv`"),
+    ("table csv", "`urepo import list.csv`; out: `urepo show --all --as csv`"),
     ("get download", "`urepo export ITEM --to DIR`; a file: `urepo cat ITEM/FILE`"),
     ("path", "`urepo show --path ITEM`"),
     ("manifest checksum", "`urepo show ITEM --as manifest`"),
@@ -71,6 +73,30 @@ const WORDS: &[(&str, &str)] = &[
     ("token", "`urepo serve token add NAME`"),
 ];
 
+/// The line that says what is typed instead of the unknown option `option` of `command`.
+pub(crate) fn instead_of_option(command: &str, option: &str) -> Option<String> {
+    let name = option.trim_start_matches('-');
+    let term = TERMS.into_iter().find(|term| term.eq_ignore_ascii_case(name));
+    Some(match (command, name) {
+        ("new" | "import", _) if term.is_some() => format!("`--meta {}=VALUE`", term?),
+        ("new" | "import", "author") => "`--creator NAME`".to_owned(),
+        ("meta", _) if term.is_some() => format!("`urepo meta set ITEM {}=VALUE`", term?),
+        ("list", _) if term.is_some() => format!("`urepo list {}:WORD`", term?),
+        ("list", "file" | "content" | "related" | "sha256") => format!("`urepo list {name}:VALUE`"),
+        ("list", "source") => "`urepo list origin:TEXT`".to_owned(),
+        ("list", "a" | "all-states") => "`--state any`".to_owned(),
+        ("import", "manifest" | "files-from0") => {
+            "`urepo import list.csv`, or `-` for a list of paths".to_owned()
+        }
+        ("copy", "delete") => "deletions travel with `--all`".to_owned(),
+        (_, "items-from" | "items-from0" | "files-from") => {
+            "`-` reads a list on standard input".to_owned()
+        }
+        (_, "o" | "output") => "`>` writes the answer into a file".to_owned(),
+        _ => return None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -91,5 +117,9 @@ mod tests {
         assert_eq!(instead(Some("meta"), "accept"), instead(None, "accept"));
         assert_eq!(instead(None, "links"), Some("`urepo verify`"));
         assert_eq!(instead(Some("resolver"), "get"), None);
+        let said = |command, option| instead_of_option(command, option).unwrap_or_default();
+        assert_eq!(said("new", "--date"), "`--meta date=VALUE`");
+        assert_eq!(said("list", "--Subject"), "`urepo list subject:WORD`");
+        assert_eq!(said("copy", "--frobnicate"), "");
     }
 }

@@ -1,4 +1,4 @@
-//! Sources that are lists of paths, each ended by a NUL byte.
+//! Sources that are lists of paths.
 
 use std::io::BufRead;
 use std::path::PathBuf;
@@ -18,9 +18,13 @@ pub struct SourceList {
 }
 
 impl SourceList {
-    /// The list from `reader`, called `name` in messages.
-    pub fn new(reader: Box<dyn BufRead + Send>, name: String, base: PathBuf) -> SourceList {
-        SourceList { paths: Some(Paths::new(reader)), name, base }
+    /// The list from `reader`, called `name` in messages, in which the byte `end` ends each path.
+    pub fn new(
+        (reader, end): (Box<dyn BufRead + Send>, u8),
+        name: String,
+        base: PathBuf,
+    ) -> SourceList {
+        SourceList { paths: Some(Paths::new(reader, end)), name, base }
     }
 }
 

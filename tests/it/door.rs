@@ -20,7 +20,7 @@ const COMMANDS: [&str; 10] = [
     "meta set ITEM title=Two",
     "meta import rows.csv",
     "meta set ITEM part_of=OTHER",
-    "import --update --manifest update.csv",
+    "import --update update.csv",
     "copy ITEM --to c",
     "migrate ITEM --to c",
     "delete ITEM --force last --yes",
@@ -103,7 +103,7 @@ fn stand(how: &[&str]) -> (World, String) {
     settings(&world, &["a", "b"]);
     world.write("x.txt", "Dear all");
     world.write("update.csv", "path,title\nx.txt,One\n");
-    let made = world.run("-c a import --manifest update.csv");
+    let made = world.run("-c a import update.csv");
     let item =
         made.succeeded().lines().next().unwrap().split_whitespace().next().unwrap().to_owned();
     world.write("update.csv", "path,title\nx.txt,Two\n");

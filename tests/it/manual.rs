@@ -179,7 +179,7 @@ impl Reader {
             "promote" => lost,
             "list" => {
                 "printf 'path,relation.part_of,x.box,date\nreport.pdf,%s,Box 2,1911\n' \"$NAME\" > parts.csv;
-                urepo import --manifest parts.csv"
+                urepo import parts.csv"
             }
             "meta-set" => "urepo new report.pdf > second",
             "recover" => "rm -r \"$(urepo show --path \"$NAME\")\"; cp -a archive copied",

@@ -25,7 +25,7 @@ Examples:
   urepo copy 11.21.02.13 --to mirror
   urepo copy --all --to mirror
   urepo -c mirror copy --all --from archive
-  urepo list --since 2026-11-01 | urepo copy --items-from - --to mirror --dry-run")]
+  urepo list --since 2026-11-01 | urepo copy - --to mirror --dry-run")]
 pub(crate) struct Copy {
     /// The collection that gets the Copies: a path, or a name from the settings
     #[arg(

@@ -28,7 +28,7 @@ use crate::cli::{Done, agent};
 #[command(after_long_help = "\
 Examples:
   urepo delete --dry-run --force last 11.21.02.13
-  urepo list --since 1d -0 | urepo delete --dry-run --force last --items-from0 -
+  urepo list --since 1d -0 | urepo delete --dry-run --force last -
   urepo delete --force last --reason 'deposited twice' 11.21.02.13")]
 pub(crate) struct Delete {
     #[command(flatten)]

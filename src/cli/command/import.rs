@@ -31,9 +31,10 @@ mod summary;
 /// Import many sources as items, each once
 ///
 /// A SOURCE is a directory: each of its entries becomes an item. With --each-file, each file below it becomes
-/// an item; with --depth N, each entry N levels below it. A file or a BagIt bag becomes one item. --manifest
-/// reads a table of paths with metadata instead. Prints the identifier of each new item, a tab and its
-/// source.
+/// an item; with --depth N, each entry N levels below it. A BagIt bag or a file becomes one item. A file with the ending
+/// of a table (.csv, .tsv, .tab, .jsonl, .toml) is read as one: each row is an item, with its path and its description.
+/// `-` is a list of paths on standard input, ended by NUL bytes or line breaks. Prints the identifier of each new item,
+/// a tab and its source.
 ///
 /// Files that systems and programs put beside yours, such as `.DS_Store`, `Thumbs.db`, `~$letter.docx` and
 /// `*.part`, are left out of directories, by the patterns of the setting `exclude`, which `urepo status --settings`
@@ -59,7 +60,7 @@ mod summary;
 /// --remove-source removes a source after its item was read back from the disk, and only files that are in the
 /// item and have not changed since they were compared with it. Whatever else lies there stays.
 ///
-/// A manifest has a row for each item, with these columns: path; identifier and ibip, for an item that keeps
+/// A table has a row for each item, with these columns: path; identifier and ibip, for an item that keeps
 /// its identifier, which no other known collection may have, or have had, and whose date lies at least a
 /// minute back; sha256, which is checked, even if the source was imported before; terms of Dublin Core (title,
 /// creator, dc.identifier and others); keys of your own as x.KEY; and relations as relation.KIND, whose value
@@ -67,9 +68,9 @@ mod summary;
 /// `translation_of`, `metadata`, `metadata_of`, `part_of`, or one of your own as `x.KEY`. A column may occur
 /// several times. The cells of a column `subject|` have several values, as in `maps|letters`; `subject;` works
 /// likewise. In JSON Lines and TOML ([[item]]) a value may be a list. Paths are beneath the directory of the
-/// manifest, or --root.
+/// table, or --root.
 ///
-/// A table may come from a spreadsheet of any country: the delimiter is found among ; , | and tab, column
+/// A table may come from a spreadsheet program of any country: the delimiter is found among ; , | and tab, column
 /// names may be Portuguese, German, Spanish or French, and rows of empty cells are ignored. A table is UTF-8,
 /// or UTF-16 with a byte order mark, unless --encoding names another encoding.
 ///
@@ -78,7 +79,7 @@ mod summary;
 ///
 /// A bag is found by its bagit.txt. Its tag files and all digests of its files (MD5, SHA-1, SHA-2) are
 /// checked; its payload becomes the item, bag-info.txt its description. A bag of `urepo export` also gives
-/// access and transferable, unless the manifest does. The digests are kept, and an exported bag contains
+/// access and transferable, unless the table does. The digests are kept, and an exported bag contains
 /// them again.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "\
@@ -87,12 +88,12 @@ Examples:
   urepo import --each-file scans --creator 'A. Archivist'
   urepo import --dry-run incoming
   urepo import incoming --exclude '*.bak' --exclude /cache/
-  urepo import --manifest list.csv --map Author=creator --rejects rejects.csv
-  find incoming -type f -print0 | urepo import --files-from0 -
+  urepo import list.csv --map Author=creator --rejects rejects.csv
+  find incoming -type f -print0 | urepo import -
   urepo -q import /srv/drop/ --min-age 60s --remove-source
   urepo import bag")]
 pub(crate) struct Import {
-    /// Directories of items; a file or a bag is one item
+    /// Directories of items, a table, bags, files; - reads paths
     #[arg(value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// Make one item of each file, at any depth
@@ -101,9 +102,9 @@ pub(crate) struct Import {
     /// Make one item of each entry N levels below a source; a file or a bag higher up is an item too [default: 1]
     #[arg(long, value_name = "N", conflicts_with = "each_file")]
     depth: Option<std::num::NonZeroUsize>,
-    /// Read paths from FILE, or standard input (-), each ended by a NUL byte; each is an item
-    #[arg(long, value_name = "FILE")]
-    files_from0: Option<PathBuf>,
+    /// Deposit tables themselves, as other files
+    #[arg(long)]
+    as_files: bool,
     /// Every item is a bag; anything else is refused
     #[arg(long)]
     bags: bool,
@@ -134,19 +135,24 @@ pub(crate) struct Import {
 
 /// A table of what is imported.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Manifest")]
+#[command(next_help_heading = "Table")]
 struct ManifestArgs {
-    /// A table of paths and descriptions
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["sources", "files_from0", "each_file", "depth"])]
-    manifest: Option<PathBuf>,
-    /// The directory above all paths, also absolute ones; that of the manifest unless given
-    #[arg(long, value_name = "DIR", requires = "manifest")]
+    /// The directory above all paths, also absolute ones; that of the table unless given
+    #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
     #[command(flatten)]
     table: TableArgs,
     /// Correct the descriptions of items that were imported before and differ from their rows
-    #[arg(long, requires = "manifest")]
+    #[arg(long)]
     update: bool,
+}
+
+impl ManifestArgs {
+    /// Whether any of them was given.
+    fn are_given(&self) -> bool {
+        let ManifestArgs { root, table, update } = self;
+        root.is_some() || table.are_given() || *update
+    }
 }
 
 /// Treatment of the sources, for imports that are repeated each night.

@@ -16,7 +16,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Directory, Item};
 use crate::cli::report::{End, Report};
-use crate::cli::select::{Selection, SelectionFlags};
+use crate::cli::select::{LIST, Selection, SelectionFlags};
 use crate::cli::table::{HIT_KEYS, ITEMS, Table, TableArgs};
 use crate::cli::{Done, escape, human};
 
@@ -106,6 +106,9 @@ impl List {
 
 /// Whether an argument is the identifier of an item, and no word.
 fn is_item(context: &Context, collection: &Collection, text: &str) -> bool {
+    if text == LIST {
+        return true;
+    }
     let words = Word::of_argument(text).unwrap_or_default();
     if words.iter().any(|word| word.key.is_some() || word.is_unwanted) {
         return false;

@@ -66,7 +66,7 @@ pub(crate) struct New {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Make one item of each path
-    #[arg(long)]
+    #[arg(short, long)]
     each: bool,
     /// Read more paths from FILE, or standard input (-), each ended by a NUL byte
     #[arg(long, value_name = "FILE")]
@@ -124,7 +124,7 @@ pub(super) struct DescriptionArgs {
     #[arg(long, value_name = "TAG")]
     language: Option<String>,
     /// A term of Dublin Core, or a key of your own as x.KEY; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(short, long, value_name = "KEY=VALUE")]
     meta: Vec<String>,
     /// Mark the Originals as not transferable: they do not migrate
     #[arg(long, overrides_with = "transferable")]

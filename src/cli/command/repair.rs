@@ -61,7 +61,7 @@ pub(crate) struct Repair {
     #[arg(long, value_name = "COLLECTION")]
     from: Vec<OsString>,
     /// Find damaged items without reading all files: only missing files and wrong sizes are found
-    #[arg(long, conflicts_with_all = ["items", "items_from", "items_from0"])]
+    #[arg(long, conflicts_with = "items")]
     quick: bool,
     /// Repair as much as possible, and leave files without a good copy unchanged
     #[arg(long)]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use urepo::disk::{Kind, Links, stat_of};
 use urepo::import::{Columns, Encoding, Format, TableOptions, is_delimiter};
 
 use crate::cli::choice::{Choice, one_of};
@@ -49,6 +50,14 @@ impl TableArgs {
         format.is_some() || delimiter.is_some() || encoding.is_some() || !map.is_empty()
     }
 
+    /// Whether a source is a table: a file with the ending of one, or whatever `--format` calls so.
+    pub(crate) fn is_table(&self, path: &Path) -> bool {
+        let has_ending = self.format.is_some() || Format::of(path).is_some();
+        let is_directory =
+            || stat_of(path, Links::Follow).is_ok_and(|it| it.kind == Kind::Directory);
+        (has_ending || spreadsheet(path).is_some()) && !is_directory()
+    }
+
     /// The options for the table at `path`.
     pub(crate) fn options(&self, path: &Path) -> Result<TableOptions, Failure> {
         let format = match self.format {
@@ -74,7 +83,8 @@ fn spreadsheet(path: &Path) -> Option<Failure> {
 /// The failure for a file name that does not show the format.
 fn unknown_format(path: &Path) -> Failure {
     if let Some(failure) = spreadsheet(path) {
-        return failure.hint("save it there as CSV, in UTF-8");
+        return failure
+            .hint("save it there as CSV, in UTF-8; `urepo import --as-files` deposits it");
     }
     Failure::usage(format!("`{}` does not say its format", path.display()))
         .hint("add `--format csv`, or tsv, jsonl, toml")

@@ -64,7 +64,7 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
         RowFault::UnknownColumns(names) => failure.hint(for_unknown(names)),
         RowFault::Relation(_) => failure.hint("write each relation once, in one row"),
         RowFault::NoColumn("path") => {
-            failure.hint("`--map COLUMN=path` says which column holds the path")
+            failure.hint("`--map COLUMN=path` says which column holds the path; `--as-files` deposits tables themselves")
         }
         RowFault::Outside(_) => {
             failure.hint("`--root DIR` says what paths are beneath, also those that begin with it")
@@ -114,7 +114,7 @@ const MOST_COLUMNS: usize = 5;
 /// A hint for unknown columns: the nearest known name, or a key below `x`.
 fn for_unknown(names: &[String]) -> String {
     if names.iter().any(|name| name.contains('\0')) {
-        return "`--files-from0` reads a list of paths that are ended by NUL".to_owned();
+        return "`urepo import -` reads a list of paths that are ended by NUL".to_owned();
     }
     let synonyms = COLUMN_SYNONYMS.iter().flat_map(|(_, synonyms)| synonyms.iter().copied());
     let known: Vec<&str> = ["path", "ibip", "sha256"]

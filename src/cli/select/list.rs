@@ -30,7 +30,8 @@ pub(super) fn next(list: &mut dyn BufRead, end: u8) -> std::io::Result<Line> {
         return Ok(unreadable("it is longer than any identifier"));
     }
     Ok(match String::from_utf8(bytes) {
-        Ok(text) => Line::Text(text.trim().to_owned()),
+        // A tab ends the item: more columns follow in a list, and the source in the output of an import.
+        Ok(text) => Line::Text(text.split('\t').next().unwrap_or_default().trim().to_owned()),
         Err(error) => unreadable(format!("`{}` is not UTF-8", error.as_bytes().escape_ascii())),
     })
 }

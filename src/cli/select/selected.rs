@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::io::BufRead;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 use urepo::collection::{Collection, Names};
 use urepo::digest::Digest;
@@ -11,8 +10,8 @@ use urepo::disk::PathError;
 use urepo::identity::{Identifier, RepositoryName};
 use urepo::transfer::NameFeed;
 
-use super::Selection;
 use super::list::{self, Line};
+use super::{LIST, Selection};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -97,13 +96,12 @@ impl Selected<'_> {
             let is_new = seen.insert(Digest::of(name.folded().as_bytes()));
             if is_new { take(name) } else { ControlFlow::Continue(()) }
         };
-        for text in &self.selection.items {
+        for text in self.selection.items.iter().filter(|it| *it != LIST) {
             if self.one(text, &mut take).is_break() {
                 return Ok(());
             }
         }
         let Some((mut list, end)) = list else { return Ok(()) };
-        let path = self.selection.list().map_or(Path::new("-"), |(path, _)| path);
         let mut has_items = false;
         loop {
             let line = list::next(&mut *list, end);
@@ -127,7 +125,7 @@ impl Selected<'_> {
                 // The end of the run reports it.
                 Err(_) if self.context.interrupt.requested() => return Ok(()),
                 Err(error) => {
-                    let message = format!("cannot read the list of items `{}`", path.display());
+                    let message = "cannot read the list of items on standard input";
                     let failure = Failure::new(Exit::Failure, message);
                     self.context.note_unresolved("", failure.caused_by(error.to_string()));
                     return Ok(());

@@ -89,7 +89,7 @@ pub enum BagError {
     /// The conditions of the exported item cannot be read.
     #[error(
         "`metadata/item.toml` does not say who may read the item; \
-         a list (`--manifest`) with the columns `path`, `access` and `transferable` decides instead"
+         a table with the columns `path`, `access` and `transferable` decides instead"
     )]
     Conditions(#[from] SidecarError),
     /// It cannot be read.

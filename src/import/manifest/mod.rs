@@ -52,8 +52,7 @@ impl Format {
     /// The format for the extension of `path`.
     pub fn of(path: &Path) -> Option<Format> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            // Spreadsheets write their "Unicode text" so.
-            "csv" | "txt" => Some(Format::Csv),
+            "csv" => Some(Format::Csv),
             "tsv" | "tab" => Some(Format::Tsv),
             "jsonl" | "ndjson" => Some(Format::Jsonl),
             "toml" => Some(Format::Toml),

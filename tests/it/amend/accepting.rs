@@ -263,7 +263,7 @@ fn the_ibip_of_another_item_is_not_accepted() {
     world.write("in/b", "beta");
     let rows = format!("in/a,{},{IBIP}\nin/b,{},\n", names[0], names[1]);
     world.write("list.csv", format!("path,identifier,ibip\n{rows}"));
-    world.run("-c archive import --manifest list.csv").succeeded();
+    world.run("-c archive import list.csv").succeeded();
     let file = world.path("archive").join(&names[1]).join("item.toml");
     let text = fs::read_to_string(&file).unwrap();
     fs::write(&file, text.replacen("repository =", &format!("ibip = \"{IBIP}\"\nrepository ="), 1))

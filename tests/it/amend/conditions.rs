@@ -54,7 +54,7 @@ fn a_manifest_gives_them() {
         "list.csv",
         "path,transferable,access,access.allow\na.txt,false,closed,192.0.2.0/24\nb.txt,,,\n",
     );
-    world.run("-c archive import --manifest list.csv").succeeded();
+    world.run("-c archive import list.csv").succeeded();
     let archive = Collection::open(&world.path("archive"), &Watcher::default()).unwrap();
     let [a, b] = &whole_items(&archive)[..] else { panic!("two items") };
     let [a, b] = [a, b].map(|name| sidecar(&world, "archive", name));
@@ -63,7 +63,7 @@ fn a_manifest_gives_them() {
     assert_eq!((b.transferable, b.access), (true, urepo::sidecar::Access::default()));
     for row in ["a.txt,perhaps,,", "a.txt,,secret,", "a.txt,,,192.0.2.1/24"] {
         world.write("list.csv", format!("path,transferable,access,access.allow\n{row}\n"));
-        assert_ne!(world.run("-c archive import --manifest list.csv").code, 0, "{row}");
+        assert_ne!(world.run("-c archive import list.csv").code, 0, "{row}");
     }
 }
 

@@ -191,7 +191,7 @@ fn an_item_is_named_in_any_way() {
     library.world.write("in/x", "x");
     library.world.write("in/y", "y");
     library.world.write("in/m.csv", "path,title\nx,X\ny,Y\n");
-    let made = library.run("import --manifest in/m.csv");
+    let made = library.run("import in/m.csv");
     let x = made.lines().find(|line| line.ends_with("/x")).unwrap().split('\t').next().unwrap();
     library.world.write("in/m.csv", "path,title\nx,New\ny,Y\n");
     let ran = library.import("in/m.csv", "--dry-run");

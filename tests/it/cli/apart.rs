@@ -70,11 +70,10 @@ fn no_source_is_taken_out_of_another_collection() {
             refused(&format!("{command} {place}"));
         }
     }
-    for command in ["new --remove-source", "import --remove-source"] {
-        refused(&format!("{command} --files-from0 list"));
-    }
+    refused("new --remove-source --files-from0 list");
+    refused("import --remove-source - < list");
     for rule in ["--remove-source", "--reject-dir rejected --bags"] {
-        refused(&format!("import --manifest list.csv {rule}"));
+        refused(&format!("import list.csv {rule}"));
     }
     assert!(whole_items(&open(&world)).is_empty());
     // What stays where it is can be deposited, and what lies beside a collection can be taken.

@@ -115,7 +115,7 @@ fn what_only_waited_is_11() {
         world.write(name, name);
     }
     world.write("made.csv", "path,title\na.txt,One\nb.txt,One\n");
-    world.run("-c archive import --manifest made.csv").succeeded();
+    world.run("-c archive import made.csv").succeeded();
     world.write("made.csv", "path,title\na.txt,Two\nb.txt,Two\n");
     let names: Vec<_> =
         world.run("-c archive list").succeeded().lines().map(str::to_owned).collect();
@@ -128,7 +128,7 @@ fn what_only_waited_is_11() {
         "-c archive new c.txt".to_owned(),
         "-c archive new --each a.txt c.txt".to_owned(),
         "-c archive import c.txt".to_owned(),
-        "-c archive import --update --manifest made.csv".to_owned(),
+        "-c archive import --update made.csv".to_owned(),
         "-c archive mint".to_owned(),
         format!("-c archive meta set {first} title=Four"),
         "-c archive meta set --all title=Four -y".to_owned(),

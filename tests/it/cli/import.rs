@@ -115,7 +115,7 @@ fn plans_without_a_trace() {
 fn writes_what_failed_so_that_it_can_be_fed_back() {
     let world = world_with_sources();
     world.write("list.csv", "path,title\nin/a.txt,A\nin/missing.txt,\"Two\nlines\"\nin/dir,D,?\n");
-    let line = "-c archive import --manifest list.csv --rejects rejects.csv";
+    let line = "-c archive import list.csv --rejects rejects.csv";
     let ran = world.run(line);
     assert_eq!(ran.code, 3);
     let expected = "wrote the rows that were not imported into `rejects.csv`, a manifest for the same `--root`\n";
@@ -124,19 +124,19 @@ fn writes_what_failed_so_that_it_can_be_fed_back() {
     assert_eq!(failed, "path,title\nin/missing.txt,\"Two\nlines\"\nin/dir,D,?\n");
     world.write("in/missing.txt", "found");
     world.write("rejects.csv", failed.replace(",?", ""));
-    let line = "-c archive import --manifest rejects.csv --rejects again.csv";
+    let line = "-c archive import rejects.csv --rejects again.csv";
     assert_eq!(world.run(line).succeeded().lines().count(), 2);
     assert!(!world.path("again.csv").exists(), "nothing failed");
     // Of a tree it is a list.
     std::os::unix::fs::symlink("a.txt", world.path("in/link")).unwrap();
     let ran = world.run("-c archive import in --rejects list");
-    let expected = "wrote what was not imported into `list`: `--files-from0 list` reads it\n";
+    let expected = "wrote what was not imported into `list`: `urepo import - < list` reads it\n";
     assert!(ran.code == 3 && ran.stderr.contains(expected), "{}", ran.stderr);
     let list = std::fs::read_to_string(world.path("list")).unwrap();
     assert!(list.ends_with("/in/link\0"), "{list:?}");
     std::fs::remove_file(world.path("in/link")).unwrap();
     world.write("in/link", "no link");
-    assert_eq!(world.run("-c archive import --files-from0 list").succeeded().lines().count(), 1);
+    assert_eq!(world.run("-c archive import - < list").succeeded().lines().count(), 1);
 }
 
 /// What failed is written as UTF-8, marked so that the encoding of the manifest may be given again.
@@ -145,7 +145,7 @@ fn writes_what_failed_so_that_it_can_be_fed_back() {
 fn a_row_that_is_too_long_is_not_among_the_rejects() {
     let world = World::with_collection();
     world.write("list.csv", format!("path,title\n{},\nmissing,\n", "x".repeat(1 << 21)));
-    let ran = world.run("-c archive import --manifest list.csv --rejects rejects.csv");
+    let ran = world.run("-c archive import list.csv --rejects rejects.csv");
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     let told = "error: line 2: it is longer than 1 MiB; `--rejects` leaves it out\n";
     assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
@@ -160,7 +160,7 @@ fn writes_what_failed_in_an_encoding_that_is_read_again() {
         "list.csv",
         b"sep=;\r\nFicheiro;T\xedtulo\r\nin/a.txt;A\r\nin/missing;\x96 \xe7\r\n",
     );
-    let line = "-c archive import --encoding windows-1252 --manifest";
+    let line = "-c archive import --encoding windows-1252";
     assert_eq!(world.run(&format!("{line} list.csv --rejects rejects.csv")).code, 3);
     let failed = std::fs::read_to_string(world.path("rejects.csv")).unwrap();
     assert_eq!(failed, "\u{feff}sep=;\nFicheiro;Título\nin/missing;– ç\n");
@@ -175,7 +175,7 @@ fn writes_what_failed_into_no_file_that_is_there() {
     let world = world_with_sources();
     let text = "path\nin/a.txt\nin/missing.txt\n";
     world.write("list.csv", text);
-    let ran = world.run("-c archive import --manifest list.csv --rejects list.csv");
+    let ran = world.run("-c archive import list.csv --rejects list.csv");
     assert_eq!(ran.code, 1);
     snapbox::assert_data_eq!(
         ran.stderr,
@@ -188,7 +188,7 @@ hint: name another file, or move that one away first
     );
     assert_eq!(std::fs::read_to_string(world.path("list.csv")).unwrap(), text);
     assert_eq!(world.run("-c archive list").succeeded(), "");
-    let line = "-c archive import --manifest list.csv --rejects new.csv";
+    let line = "-c archive import list.csv --rejects new.csv";
     assert_eq!(world.run(line).code, 3);
     let failed = std::fs::read_to_string(world.path("new.csv")).unwrap();
     assert_eq!(failed, "path\nin/missing.txt\n");
@@ -206,8 +206,8 @@ fn overlaps_with_itself() {
         "in --remove-source",
         "in --dedupe content",
         "in other third --dedupe content",
-        "--manifest list.csv",
-        "--manifest list.csv --remove-source",
+        "list.csv",
+        "list.csv --remove-source",
     ];
     for flags in flags {
         let world = World::with_collection();
@@ -243,8 +243,10 @@ fn overlaps_with_itself() {
 fn reads_a_pipe_once() {
     let fill = "printf 'in/a.txt\\0in/dir' > list & echo 'creator = \"Anna\"' > described & \
         echo '*.tmp' > patterns &";
-    let flags = "--files-from0 list --metadata described --exclude-from patterns";
-    for command in ["import", "import --remove-source", "new --each"] {
+    let flags = "--metadata described --exclude-from patterns";
+    for command in
+        ["import - < list", "import - --remove-source < list", "new --each --files-from0 list"]
+    {
         let world = world_with_sources();
         world.write("in/dir/c.tmp", "gamma");
         // A pipe that nobody reads does not keep the output open.
@@ -254,7 +256,7 @@ fn reads_a_pipe_once() {
         );
         let ran = world.finish(world.shell(&script));
         // A directory of which something is left out is not removed.
-        let code = if command.ends_with("--remove-source") { 3 } else { 0 };
+        let code = if command.contains("--remove-source") { 3 } else { 0 };
         assert_eq!((ran.code, ran.stdout.lines().count()), (code, 2), "{command}: {}", ran.stderr);
         let names = whole_items(&open(&world));
         assert_eq!(names.len(), 2, "{command}");
@@ -312,4 +314,48 @@ fn says_what_was_not_kept() {
     assert_eq!(ran.code, 0);
     let said = "warning: special permission bits of 1 file not kept\n";
     assert!(ran.stderr.starts_with(said), "{}", ran.stderr);
+}
+
+/// A source is a table by its ending, a list by `-`, and a file where that is said.
+#[test]
+fn a_source_is_what_it_looks_like() {
+    let world = World::with_collection();
+    for file in ["in/a.txt", "in/b.txt", "odd\nname", "table.csv"] {
+        world.write(file, file);
+    }
+    world.write("list.csv", "path,title\nin/a.txt,A\n");
+    world.write("rows", "path;title\nin/b.txt;B\n");
+    world.write("lines", "in/a.txt\nin/b.txt\n\n");
+    world.write("nul", "odd\nname\0");
+    let import = |line: &str| world.run(&format!("-c archive import {line}"));
+    let sources = |line: &str| {
+        let ran = import(line);
+        let sources: Vec<_> =
+            ran.succeeded().lines().map(|it| it.split_once('\t').unwrap().1.to_owned()).collect();
+        sources.join(" ").replace("[WORLD]/", "")
+    };
+    assert_eq!(sources("list.csv"), "in/a.txt");
+    assert_eq!(sources("rows --format csv"), "in/b.txt");
+    assert_eq!(sources("- < lines"), "", "both are there already");
+    assert_eq!(sources("- < nul"), "odd\\nname");
+    assert_eq!(sources("list.csv --as-files"), "list.csv");
+    let titles = world.run("-c archive list --columns title --sort title");
+    assert_eq!(titles.succeeded(), "A\nB\nlist.csv\nodd\\nname\n");
+    // From a pipe, the format has to be said.
+    world.write("more", "path\nlines\n");
+    assert_eq!(sources("- --format csv < more"), "lines");
+    for (line, code, told) in [
+        ("list.csv in", 2, "`--as-files`"),
+        ("list.csv --each-file", 2, "`--as-files`"),
+        ("in --root .", 2, "belong to a table"),
+        ("in --update", 2, "belong to a table"),
+        ("table.csv", 1, "table.csv"),
+        ("--manifest list.csv", 2, "`urepo import list.csv`"),
+        ("list.xlsx", 2, "save it there as CSV"),
+        ("missing.csv", 1, "missing.csv"),
+    ] {
+        let ran = import(line);
+        assert_eq!(ran.code, code, "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains(told), "{line}: {}", ran.stderr);
+    }
 }

@@ -297,12 +297,12 @@ fn a_list_on_stdin_is_not_waited_for() {
         "new --each --files-from0 -",
         "new --each --files-from0 - -n",
         "new --files-from0 - --json",
-        "import --files-from0 -",
-        "import --files-from0 - -n",
-        "copy --items-from - --to mirror",
-        "copy --items-from0 - --to mirror --json",
-        "migrate --items-from - --to mirror",
-        "export --items-from - --to out",
+        "import -",
+        "import - -n",
+        "copy - --to mirror",
+        "copy - --to mirror --json",
+        "migrate - --to mirror",
+        "export - --to out",
     ] {
         let line = format!("-c archive {line}");
         let (code, stderr) = interrupted(begin(&world, &line, Stdio::piped()), Signal::TERM, &line);

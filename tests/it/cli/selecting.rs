@@ -91,7 +91,7 @@ fn narrow_every_command_that_has_them() {
         is_among("--prefix example.org/mirror", &[copy]);
         is_among("--since 9999-12-31", &[]);
         is_among("--until 1995", &[]);
-        is_among(&format!("--items-from {}", list(&three.world, copy)), &[copy]);
+        is_among(&format!("- < {}", list(&three.world, copy)), &[copy]);
         if let Some(state) = reported {
             let found = three.reported(&format!("{line} --state {state}"));
             let (_, name) = states.into_iter().find(|(it, _)| *it == state).unwrap();
@@ -109,7 +109,9 @@ fn list(world: &World, name: &str) -> &'static str {
 /// The pages of the manual name the commands that have these flags.
 #[test]
 fn are_tested_on_every_command_that_has_them() {
-    let has_flags = |(_, page): &(_, String)| page.contains("items\\-from0");
+    // The dates of a log are those of events.
+    let has_flags =
+        |(command, page): &(String, String)| page.contains("\\-\\-until") && command != "log";
     let mut found: Vec<_> =
         crate::manual::pages().into_iter().filter(has_flags).map(|(command, _)| command).collect();
     found.sort();

@@ -54,7 +54,7 @@ fn an_item_is_named_by_the_subsystem_that_takes_it() {
         ["example.org/large", "example.org/rest"].map(Into::into).into()
     );
     world.write("list.csv", "path,type\na.txt,Map of Brazil\nb.txt,Text\n");
-    world.run("-c archive import --manifest list.csv").succeeded();
+    world.run("-c archive import list.csv").succeeded();
     let listed = of("list");
     let count = |prefix: &str| listed.iter().filter(|it| *it == prefix).count();
     assert_eq!((count("example.org/maps"), count("example.org/rest")), (2, 4));

@@ -82,7 +82,7 @@ impl Prepared {
         let row = |name: &String| format!("[[item]]\nidentifier = '{name}'\ntitle = 'Letter'\n");
         world.write("letters.toml", names.iter().map(row).collect::<String>());
         world.write("in/g", "g");
-        world.write("list", "in/f\0missing\0");
+        world.write("rows.csv", "path\nin/f\nmissing\n");
         world.write("tree/sid.example.org/x/2009/02.16.17.46/doc/t.txt", "t");
         Prepared { world, names }
     }

@@ -211,7 +211,7 @@ fn commands_take_the_same_selections() {
     let paths = run("show --path --since 2025 --until 2025").line();
     assert_eq!(paths, format!("[WORLD]/archive/{second}"));
     world.write("names", format!("{third}\n{first}\n"));
-    let listed = run("show --as manifest --items-from names").succeeded().to_owned();
+    let listed = run("show --as manifest - < names").succeeded().to_owned();
     let order = listed.lines().map(|line| line.contains(third)).collect::<Vec<_>>();
     assert_eq!(order, [true, false]);
     let shown = run("show --all --state Original").succeeded().to_owned();
@@ -219,11 +219,11 @@ fn commands_take_the_same_selections() {
     assert_eq!(run("show --all --state Copy").stdout, "");
     let verified = run("verify --until 2025");
     assert!(verified.stderr.contains("verified 2 items"), "{}", verified.stderr);
-    assert_eq!(run(&format!("verify --items-from names {second}")).code, 0);
+    assert_eq!(run(&format!("verify - {second} < names")).code, 0);
     assert_eq!(run(&format!("verify --since 2025 {second}")).code, 2);
     assert_eq!(run("verify --since 2025 archive mirror").code, 2);
     // Each once, and no deleted ones unless these are asked for.
-    let deleted = run(&format!("delete -y --force last {first} --items-from names"));
+    let deleted = run(&format!("delete -y --force last {first} - < names"));
     assert_eq!((deleted.code, deleted.stderr.matches("; its files").count()), (0, 2));
     assert_eq!(run("delete -n --force last --all").stdout.matches("would delete ").count(), 1);
     assert_eq!(run("list --state Deleted").succeeded(), format!("{first}\n{third}\n"));

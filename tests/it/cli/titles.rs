@@ -34,7 +34,7 @@ fn are_the_names_of_their_sources() {
     assert_eq!(world.finish(inside).code, 0);
     assert_eq!(titles(&world), ["-", "-", "2024 - Natal", "Carta", "in"]);
     world.write("list.csv", "path,title\nb.txt,Row\nc.txt,\n");
-    assert_eq!(world.run("-c archive import --manifest list.csv").code, 0);
+    assert_eq!(world.run("-c archive import list.csv").code, 0);
     assert_eq!(world.run("-c archive import in").code, 0);
     assert_eq!(world.run("-c archive import --no-title --dedupe none in/fotos").code, 0);
     let all = ["-", "-", "-", "2024 - Natal", "Carta", "Row", "ata.pdf", "c.txt", "fotos", "in"];

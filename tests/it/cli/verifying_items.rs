@@ -101,7 +101,7 @@ fn an_item_is_verified_at_two_sites_and_compared() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, told), "{line}");
     }
     world.write("items", format!("{name}\n"));
-    let told = records(&world.run("verify --json --items-from items archive mirror"));
+    let told = records(&world.run("verify --json - archive mirror < items"));
     let states: Vec<_> = told[..2].iter().map(|it| it["state"].as_str().unwrap()).collect();
     assert_eq!(states, ["Original", "Copy"]);
     assert_eq!(told.last().unwrap()["counts"]["compared"], 1);

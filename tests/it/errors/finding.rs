@@ -47,7 +47,7 @@ hint: `urepo help list` has the keys of a search
 "#]]);
     refuses("-silva", 2).tells(str![[r#"
 error: unexpected argument '-s' found
-hint: `not:WORD` is a word that must not occur
+hint: a word that must not occur is `not:WORD`
 
 "#]]);
     refuses("part_of:nothing", 21).tells(str![[r#"

@@ -7,7 +7,7 @@ fn of_manifests() {
     let world = world_with_file();
     let import = |text: &str, rest: &str, code| {
         world.write("list.csv", text);
-        refuses(&world, &format!("-c archive import --manifest list.csv -n {rest}"), code)
+        refuses(&world, &format!("-c archive import list.csv -n {rest}"), code)
     };
     import("path,Box\na.txt,A\n", "", 1).tells(str![[r#"
 error: line 1: the column `Box` means nothing
@@ -36,7 +36,7 @@ hint: write `--map Author=creator`, `--map Box=x.box`, or `--map Notes=-`
 "#]]);
     import("file\na.txt\n", "--map file=-", 1).tells(str![[r#"
 error: line 1: there is no column `path`
-hint: `--map COLUMN=path` says which column holds the path
+hint: `--map COLUMN=path` says which column holds the path; `--as-files` deposits tables themselves
 
 "#]]);
     import("path\nd/../a.txt\n", "", 3).tells(str![[r#"
@@ -57,7 +57,7 @@ hint: correct the sources named above and repeat: nothing is imported twice
 "#]]);
     import("a.txt\0b.txt\0", "", 1).tells(str![[r#"
 error: line 1: the column `a.txt\0b.txt\0` means nothing
-hint: `--files-from0` reads a list of paths that are ended by NUL
+hint: `urepo -c archive import -` reads a list of paths that are ended by NUL
 
 "#]]);
     import("path\n../b.txt\nmissing.txt\n", "", 3).tells(str![[r#"
@@ -95,11 +95,6 @@ error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
-    refuses(&world, "-c archive import --manifest list", 2).tells(str![[r#"
-error: `list` does not say its format
-hint: add `--format csv`, or tsv, jsonl, toml
-
-"#]]);
     refuses(&world, "-c archive import", 2).tells(str![[r#"
 error: no source was given
 hint: `urepo help import` says how it is used
@@ -112,16 +107,16 @@ fn of_tables() {
     let world = world_with_file();
     let import = |text: &[u8], rest: &str, code| {
         world.write("list.csv", text);
-        refuses(&world, &format!("-c archive import --manifest list.csv -n {rest}"), code)
+        refuses(&world, &format!("-c archive import list.csv -n {rest}"), code)
     };
-    refuses(&world, "-c archive import --manifest list.xlsx", 2).tells(str![[r#"
+    refuses(&world, "-c archive import list.xlsx", 2).tells(str![[r#"
 error: `list.xlsx` is the file of a spreadsheet program
-hint: save it there as CSV, in UTF-8
+hint: save it there as CSV, in UTF-8; `urepo -c archive import --as-files` deposits it
 
 "#]]);
     refuses(&world, "-c archive import --delimiter ; SOURCE", 2).tells(str![[r#"
-error: `--format`, `--delimiter`, `--encoding` and `--map` belong to a table
-hint: name the table with `--manifest FILE`
+error: `--root`, `--update` and the options of tables belong to a table
+hint: name the table: `urepo -c archive import list.csv`, or another name and `--format`
 
 "#]]);
     import(b"box;shelf,row\n1;2,3\n", "", 1).tells(str![[r#"
@@ -207,7 +202,7 @@ hint: choose a directory beside it, or below it
         "srv/drop --reject-dir srv",
         "srv/drop/1 --reject-dir srv/drop",
         "srv/drop/1/a.txt --reject-dir srv/drop",
-        "--manifest srv/drop/list.csv --reject-dir srv/drop",
+        "srv/drop/list.csv --reject-dir srv/drop",
         "-n srv/drop --reject-dir srv/drop",
     ];
     for line in lines {

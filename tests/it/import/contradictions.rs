@@ -27,7 +27,7 @@ fn rows(world: &World, [a, dir]: [&str; 2], title: &str) {
 /// Imports, and returns what was told.
 #[track_caller]
 fn import(world: &World, more: &str, code: i32) -> String {
-    let ran = world.run(&format!("-c archive import --manifest in/m.csv {more}"));
+    let ran = world.run(&format!("-c archive import in/m.csv {more}"));
     assert_eq!(ran.code, code, "{more}: {}", ran.stderr);
     ran.stderr
 }

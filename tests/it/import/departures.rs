@@ -148,7 +148,7 @@ fn a_source_that_is_gone_is_told_to_have_left() {
     let text = format!("{}\0", path.display()).into_bytes();
     std::fs::remove_file(&path).unwrap();
     let text = std::io::Cursor::new(text);
-    let list = SourceList::new(Box::new(text), "list".to_owned(), "/".into());
+    let list = SourceList::new((Box::new(text), 0), "list".to_owned(), "/".into());
     let options = with_sources(SourceRule::Remove);
     let (told, summary) =
         import(&world.collection(), Box::new(list), options, &world.clock).unwrap();
@@ -212,7 +212,8 @@ fn a_source_that_is_gone_with_its_item_is_reported() {
     std::fs::remove_dir_all(world.root().join(&world.names()[0])).unwrap();
     let path = world.sources().join("a.txt");
     let text = format!("{}\0", path.display()).into_bytes();
-    let list = SourceList::new(Box::new(std::io::Cursor::new(text)), "list".to_owned(), "/".into());
+    let list =
+        SourceList::new((Box::new(std::io::Cursor::new(text)), 0), "list".to_owned(), "/".into());
     std::fs::remove_file(&path).unwrap();
     let options = with_sources(SourceRule::Remove);
     let (told, summary) =

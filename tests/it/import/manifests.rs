@@ -218,5 +218,5 @@ fn name_sources_beneath_their_directory_in_any_spelling() {
     let world = World::with_collection();
     let path = resolved(&world.write("in/a", "a")).unwrap();
     world.write("in/m.csv", format!("path\n{}\n", path.display()));
-    world.run("-c archive import --manifest in/m.csv").succeeded();
+    world.run("-c archive import in/m.csv").succeeded();
 }

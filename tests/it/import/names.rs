@@ -97,7 +97,7 @@ fn know(world: &World, roots: &[&str]) {
     world.write(".config/urepo/config.toml", text);
 }
 
-const IMPORT: &str = "-c mine import --manifest list.csv";
+const IMPORT: &str = "-c mine import list.csv";
 
 /// It would be a second Original, or the name of other content.
 #[test]
@@ -207,7 +207,7 @@ fn now() -> Instant {
 fn is_refused(world: &World, root: &str, rows: &str, refusal: &str) {
     world.write("list.csv", rows);
     for more in ["-n", ""] {
-        let ran = world.run(&format!("-c {root} import --manifest list.csv {more}"));
+        let ran = world.run(&format!("-c {root} import list.csv {more}"));
         assert!(ran.code == 3 && ran.stderr.contains(refusal), "{rows}: {}", ran.stderr);
     }
 }
@@ -242,7 +242,7 @@ fn an_opaque_name_that_a_collection_has_yet_to_issue_is_not_taken() {
     }
     // One of long ago has been issued, or never is.
     world.write("list.csv", format!("path,identifier,ibip\nb,{NAME},{IBIP}\n"));
-    world.run("-c ours import --manifest list.csv").succeeded();
+    world.run("-c ours import list.csv").succeeded();
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn an_opaque_name_is_given_to_one_item_of_all_known_collections() {
     for name in [NAME, "old.example.org/x/2020/01.02.03.01"] {
         let (world, _) = two_known();
         world.write("list.csv", format!("path,identifier,ibip\na,{name},{IBIP}\n"));
-        world.run("-c mine import --manifest list.csv").succeeded();
+        world.run("-c mine import list.csv").succeeded();
         // An IBIp of another date than the identifier is found by the index only.
         world.run("-c mine list nothing");
         let refusal = format!("`{IBIP}` is the IBIp of `{name}` already");

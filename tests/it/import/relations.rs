@@ -142,7 +142,7 @@ fn that_could_not_be_set_at_both_ends_keep_a_row_from_becoming_an_item() {
     let original = world.run("-c archive new in/a --language pt").line();
     let import = |rows: &str, more: &str| {
         world.write("in/m.csv", rows);
-        world.run(&format!("-c archive import --manifest in/m.csv {more}"))
+        world.run(&format!("-c archive import in/m.csv {more}"))
     };
     let items = || world.run("-c archive list").succeeded().lines().count();
     let unknown = "its language is not known\nhint: give its row a `language`, or add `--language TAG` for all of them\n";

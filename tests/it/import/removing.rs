@@ -272,7 +272,7 @@ fn a_manifest_that_names_itself_goes_as_well() {
     let world = World::with_collection();
     world.write("in/b", "b");
     world.write("in/m.csv", "path,relation.next_edition\nb,row:m.csv\nm.csv,\n");
-    let ran = world.run("-c archive import --manifest in/m.csv --remove-source --json");
+    let ran = world.run("-c archive import in/m.csv --remove-source --json");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(ran.stdout.lines().last().unwrap().contains("\"complete\":true"), "{}", ran.stdout);
     assert!(!world.path("in/m.csv").exists() && !world.path("in/b").exists());
@@ -292,10 +292,10 @@ fn nothing_in_the_directory_of_rejected_sources_is_imported() {
     let ran = world.run("-c archive import in --reject-dir in/rejected");
     assert_eq!((ran.code, ran.stdout.lines().count()), (0, 1), "{}", ran.stderr);
     world.write("in/m.csv", "path\na\nrejected/b\n");
-    for named in ["--files-from0 list", "--manifest in/m.csv"] {
+    for (named, list) in [("-", " < list"), ("in/m.csv", "")] {
         for more in ["-n", ""] {
-            let ran =
-                world.run(&format!("-c archive import {named} --reject-dir in/rejected {more}"));
+            let ran = world
+                .run(&format!("-c archive import {named} --reject-dir in/rejected {more}{list}"));
             let reason = "what lies in it is not imported";
             assert!(ran.code == 3 && ran.stderr.contains(reason), "{more}: {}", ran.stderr);
         }
@@ -308,7 +308,7 @@ fn a_source_that_went_with_the_directory_above_it_is_not_said_to_be_there() {
     let world = World::with_collection();
     world.write("in/d/e/b", "b");
     world.write("in/m.csv", "path\nd\nd/e\n");
-    let ran = world.run("-c archive import --manifest in/m.csv --remove-source");
+    let ran = world.run("-c archive import in/m.csv --remove-source");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(!world.path("in/d").exists());
 }

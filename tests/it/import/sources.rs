@@ -39,7 +39,7 @@ fn of_lists() {
     let collection = make_collection(&scratch.path().join("archive"));
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     let run = |text: &'static [u8]| {
-        let list = SourceList::new(Box::new(text), "a list".to_owned(), root.clone());
+        let list = SourceList::new((Box::new(text), 0), "a list".to_owned(), root.clone());
         words(&import(&collection, Box::new(list), import_options(), &clock).unwrap().0)
     };
     let first = run(b"a\0d/../a\0d\0missing\0\0");

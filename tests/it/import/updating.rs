@@ -36,7 +36,7 @@ impl Imported {
     }
 
     fn import(&self, more: &str) -> Ran {
-        self.world.run(&format!("-c archive import --manifest in/m.csv {more}"))
+        self.world.run(&format!("-c archive import in/m.csv {more}"))
     }
 
     fn text(&self, at: usize) -> String {
@@ -167,7 +167,7 @@ fn guarded_cells_lose_their_apostrophe() {
     let urepo = env!("CARGO_BIN_EXE_urepo");
     let script = format!(
         "mkfifo p && (cat in/m.csv > p &) && \
-         {urepo} -c archive import --manifest p --format csv --root in --update"
+         {urepo} -c archive import p --format csv --root in --update"
     );
     assert!(imported.world.shell(&script).status().unwrap().success());
     assert_eq!(imported.sidecar(0).metadata.values("x.n").unwrap(), ["-5"]);

@@ -66,7 +66,7 @@ fn imports_with_relations() {
         world.write(&format!("in/{name}"), name);
     }
     world.write("in.csv", table);
-    world.run("-c archive import --manifest in.csv --root in").succeeded();
+    world.run("-c archive import in.csv --root in").succeeded();
     know(&world);
     world.write("dir/x/1", "1");
     world.write("dir/y/2", "2");
@@ -111,7 +111,7 @@ fn relate(world: &World) {
     world.write("in/a", "a");
     world.write("in/b", "b");
     world.write("in.csv", "path,title,relation.next_edition\na,First,row:b\nb,Second,\n");
-    world.run("-c archive import --manifest in.csv --root in").succeeded();
+    world.run("-c archive import in.csv --root in").succeeded();
 }
 
 #[test]

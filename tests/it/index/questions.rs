@@ -32,7 +32,7 @@ fn world() -> (World, PathBuf) {
         r#"{"path": "e", "title": "深海 生物", "creator": "O'Neill", "dc.identifier": "alias-7"}"#,
     ];
     world.write("in.jsonl", rows.map(|row| row.replace('\n', " ")).join("\n"));
-    world.run("-c archive import --manifest in.jsonl --root in").succeeded();
+    world.run("-c archive import in.jsonl --root in").succeeded();
     let root = world.path("archive");
     with_index(&root);
     (world, root)
@@ -277,7 +277,7 @@ fn relations_to_an_item() {
              one,One,{loud},,\ntwo,Two,{quiet},row:pt,\npt,Dois,,,83LX3pFwXQZeBBx/65ij\n"
         ),
     );
-    world.run("-c archive import --manifest in.csv --root in").succeeded();
+    world.run("-c archive import in.csv --root in").succeeded();
     let find = |related: &str| {
         let ran = world.run(&format!("-c archive list {related} --columns title"));
         let mut titles: Vec<_> = ran.stdout.lines().map(str::to_owned).collect();

@@ -64,9 +64,14 @@ impl World {
         command
     }
 
-    /// Runs the program with the words of `line`.
+    /// Runs the program with the words of `line`, of which ` < FILE` may be the last.
     pub(crate) fn run(&self, line: &str) -> Ran {
-        self.run_args(line.split_whitespace())
+        let Some((line, file)) = line.split_once(" < ") else {
+            return self.run_args(line.split_whitespace());
+        };
+        let mut command = self.command(line.split_whitespace());
+        command.stdin(std::fs::File::open(self.path(file.trim())).unwrap());
+        self.finish(command)
     }
 
     /// The same in a process that may have only so many files open.

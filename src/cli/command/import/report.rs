@@ -282,7 +282,7 @@ impl<'a> Reporter<'a> {
                     path.display()
                 )),
                 Some((path, RejectsKind::Paths)) => printer.note(&format!(
-                    "wrote what was not imported into `{0}`: `--files-from0 {1}` reads it",
+                    "wrote what was not imported into `{0}`: `urepo import - < {1}` reads it",
                     path.display(),
                     shell::word(&path)
                 )),

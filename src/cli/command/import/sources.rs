@@ -14,7 +14,7 @@ use super::Import;
 use crate::cli::context::Context;
 use crate::cli::explain::NOT_MOUNTED;
 use crate::cli::failure::Failure;
-use crate::cli::input::{Document, can_be_read_twice, name_of};
+use crate::cli::input::{Document, is_stdin, name_of};
 
 /// Candidates as they are found.
 pub(super) type Candidates = Box<dyn Iterator<Item = FoundCandidate> + Send>;
@@ -28,7 +28,8 @@ pub(super) struct Sources<'a> {
     /// The exclusions from directories of items, and from directories named as items.
     of_items: Exclusion,
     of_item: Exclusion,
-    list: Option<PathBuf>,
+    /// Whether standard input is a list of paths.
+    has_list: bool,
     manifest: Option<ManifestTable>,
 }
 
@@ -40,10 +41,7 @@ struct ManifestTable {
 
 impl<'a> Sources<'a> {
     pub(super) fn new(import: &Import, context: &'a Context) -> Result<Sources<'a>, Failure> {
-        if import.sources.is_empty()
-            && import.files_from0.is_none()
-            && import.manifest.manifest.is_none()
-        {
+        if import.sources.is_empty() {
             return Err(Failure::usage("no source was given")
                 .hint("`urepo help import` says how it is used"));
         }
@@ -52,21 +50,26 @@ impl<'a> Sources<'a> {
             (false, depth) => Units::Depth(depth.map_or(1, std::num::NonZeroUsize::get)),
         };
         let (of_items, of_item) = import.exclude.of_items_and_item(context)?;
+        let manifest = ManifestTable::new(import, context)?;
+        let (lists, trees): (Vec<_>, Vec<_>) = match manifest {
+            Some(_) => Default::default(),
+            None => import.sources.iter().partition(|path| is_stdin(path)),
+        };
         Ok(Sources {
             context,
-            trees: import.sources.iter().map(|path| context.absolute(path)).collect(),
+            trees: trees.into_iter().map(|path| context.absolute(path)).collect(),
             units,
             links: import.links,
             of_items,
             of_item,
-            list: import.files_from0.clone(),
-            manifest: ManifestTable::new(import, context)?,
+            has_list: !lists.is_empty(),
+            manifest,
         })
     }
 
     /// Whether the candidates can be read again: a list in a pipe has one reader.
     pub(super) fn can_be_read_twice(&self) -> bool {
-        self.list.as_deref().is_none_or(can_be_read_twice)
+        !self.has_list
     }
 
     /// Opens the directory for rejected sources. What lies in it is not imported, so no source may lie in it.
@@ -106,9 +109,9 @@ impl<'a> Sources<'a> {
             .map_err(unmounted)?;
             all = Box::new(all.chain(tree));
         }
-        if let Some(path) = &self.list {
-            let reader = self.context.lines_of(path)?;
-            let list = SourceList::new(reader, name_of(path), self.context.current.clone());
+        if self.has_list {
+            let name = name_of(Path::new("-"));
+            let list = SourceList::new(self.context.list()?, name, self.context.current.clone());
             all = Box::new(all.chain(self.named(list)));
         }
         Ok(all)
@@ -168,25 +171,41 @@ pub(super) fn unmounted(error: PathError) -> Failure {
 }
 
 impl ManifestTable {
+    /// The table among the sources, by its ending or by `--format`. A table has rows for all items of an import.
     fn new(import: &Import, context: &Context) -> Result<Option<ManifestTable>, Failure> {
         let args = &import.manifest;
-        let Some(path) = args.manifest.clone() else {
-            if args.table.are_given() {
-                let message =
-                    "`--format`, `--delimiter`, `--encoding` and `--map` belong to a table";
-                return Err(Failure::usage(message).hint("name the table with `--manifest FILE`"));
-            }
-            return Ok(None);
+        let is_table = |path: &&PathBuf| {
+            let path = if is_stdin(path) { (*path).clone() } else { context.absolute(path) };
+            !import.as_files && args.table.is_table(&path)
         };
-        let table = args.table.options(&path)?;
+        let path = match (import.sources.iter().find(is_table), &import.sources[..]) {
+            (Some(path), [_]) => path,
+            (Some(path), _) => {
+                return Err(Failure::usage(format!("`{}` is a table", path.display()))
+                    .hint("import it alone, or deposit tables themselves with `--as-files`"));
+            }
+            (None, _) if args.are_given() => {
+                let message = "`--root`, `--update` and the options of tables belong to a table";
+                return Err(Failure::usage(message).hint(
+                    "name the table: `urepo import list.csv`, or another name and `--format`",
+                ));
+            }
+            (None, _) => return Ok(None),
+        };
+        if import.each_file || import.depth.is_some() {
+            return Err(Failure::usage("a row of a table is an item")
+                .hint("`--as-files` deposits tables themselves"));
+        }
+        let table = args.table.options(path)?;
         let root = match &args.root {
             Some(root) => context.absolute(root),
-            None => context.absolute(&path).parent().map(Path::to_path_buf).unwrap_or_default(),
+            None if is_stdin(path) => context.current.clone(),
+            None => context.absolute(path).parent().map(Path::to_path_buf).unwrap_or_default(),
         };
         let root = Arc::new(Dir::open(&resolved(&root)?, context.watcher())?);
         let reading = ManifestReader { table, root, links: import.links };
-        let document = context.document(&path)?;
-        Ok(Some(ManifestTable { path, document, reading }))
+        let document = context.document(path)?;
+        Ok(Some(ManifestTable { path: path.clone(), document, reading }))
     }
 }
 

@@ -236,7 +236,7 @@ impl Iterator for Requests {
 
 impl List {
     fn open(path: &Path, context: &Context) -> Result<List, Failure> {
-        Ok(List { paths: Paths::new(context.lines_of(path)?), name: name_of(path) })
+        Ok(List { paths: Paths::new(context.lines_of(path)?, b'\0'), name: name_of(path) })
     }
 
     fn next(&mut self) -> Result<Option<PathBuf>, Failure> {

@@ -138,7 +138,7 @@ fn keep_their_item_closed() {
     // A manifest says otherwise, as far as it does.
     world.write("rows.csv", format!("path,access\n{},metadata\n", place.display()));
     world.run("-q init third --host third.example.org").succeeded();
-    world.run("-c third import --manifest rows.csv").succeeded();
+    world.run("-c third import rows.csv").succeeded();
     let name = world.run("-c third list").line();
     let told = conditions("third", &name);
     assert_eq!(told, "transferable no, access metadata; open to 192.0.2.0/24");
@@ -168,13 +168,12 @@ fn whose_sidecar_cannot_be_read_need_a_row_that_says_who_may_read_them() {
         world.run("-q init other --host other.example.org").succeeded();
         let ran = world.run(&format!("-c other import {}", place.display()));
         assert_eq!(ran.code, 3, "{}", ran.stderr);
-        let reason =
-            "`metadata/item.toml` does not say who may read the item; a list (`--manifest`)";
+        let reason = "`metadata/item.toml` does not say who may read the item; a table";
         assert!(ran.stderr.contains(reason), "{}", ran.stderr);
         let list = |columns: &str, values: &str| {
             let rows = format!("path,{columns}\n{},{values}\n", place.display());
             world.write("rows.csv", rows);
-            world.run("-c other import --manifest rows.csv")
+            world.run("-c other import rows.csv")
         };
         assert_eq!(list("access", "closed").code, 3);
         list("access,transferable", "closed,false").succeeded();

@@ -45,7 +45,7 @@ fn an_empty_selection_purges_and_restores_nothing() {
         answers(&ran, 0, "there is nothing to restore");
     }
     for command in ["purge", "restore"] {
-        let ran = world.run(&format!("-c archive {command} --items-from empty --yes"));
+        let ran = world.run(&format!("-c archive {command} - --yes < empty"));
         answers(&ran, 0, &format!("there is nothing to {command}"));
         assert!(ran.stderr.starts_with("the list of items is empty\n"), "{}", ran.stderr);
     }
@@ -68,7 +68,7 @@ fn what_is_deleted_is_shown_first() {
 #[test]
 fn what_is_restored_is_shown_first() {
     let (world, names) = deleted();
-    let ran = world.run("-c archive --dry-run restore --items-from second");
+    let ran = world.run("-c archive --dry-run restore - < second");
     assert!(ran.stdout.starts_with(&format!("would restore {} as Original", names[1])));
     assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
     let ran = world.run("-c archive --dry-run restore --since 1d");
@@ -77,10 +77,9 @@ fn what_is_restored_is_shown_first() {
     let shown = names.each_ref().map(|name| format!("to be restored: {name}\n")).concat();
     assert!(ran.code == 2 && ran.stderr.starts_with(&shown), "{}", ran.stderr);
     assert_eq!(in_trash(&world), 3);
-    let ran =
-        world.run(&format!("-c archive restore --with mirror --items-from second {}", names[0]));
+    let ran = world.run(&format!("-c archive restore --with mirror - {} < second", names[0]));
     assert!(ran.stderr.contains("cannot ask"), "{}", ran.stderr);
-    world.run("-c archive restore --with mirror --items-from second --yes").succeeded();
+    world.run("-c archive restore --with mirror - --yes < second").succeeded();
     assert_eq!(world.run("-c archive list --state Original").line(), names[1]);
     world.run("-c archive restore --with mirror --all --yes").succeeded();
     assert_eq!(world.run("-c archive list --state Original").stdout.lines().count(), 3);
@@ -91,10 +90,10 @@ fn what_is_restored_is_shown_first() {
 #[test]
 fn what_is_purged_is_shown_first() {
     let (world, names) = deleted();
-    let ran = world.run("-c archive purge --items-from second");
+    let ran = world.run("-c archive purge - < second");
     assert!(ran.stderr.starts_with(&format!("to be purged: {}:", names[1])), "{}", ran.stderr);
     assert_eq!((ran.code, in_trash(&world)), (2, 3));
-    world.run("-c archive purge --items-from second --yes").succeeded();
+    world.run("-c archive purge - --yes < second").succeeded();
     assert_eq!(in_trash(&world), 2);
     let ran = world.run("-c archive --dry-run purge --since 1d");
     assert!(!ran.stdout.contains(&format!("{}:", names[1])), "{}", ran.stdout);
@@ -114,11 +113,11 @@ fn repairs_can_be_narrowed() {
         fs::write(damaged(at), "X.txt").unwrap();
     }
     let run = |flags: &str| world.run(&format!("-c archive repair --from mirror {flags}"));
-    for flags in ["--since 9999-12-31", "--until 1995", "--items-from empty"] {
+    for flags in ["--since 9999-12-31", "--until 1995", "- < empty"] {
         answers(&run(flags), 0, "nothing to repair in 0 items");
     }
-    assert_eq!(run("--quick --items-from second").code, 2);
-    run("--items-from second").succeeded();
+    assert_eq!(run("--quick - < second").code, 2);
+    run("- < second").succeeded();
     assert_eq!(fs::read(damaged(0)).unwrap(), b"X.txt");
     assert_eq!(fs::read(damaged(1)).unwrap(), b"b.txt");
     let ran = run("--dry-run --since 1d");

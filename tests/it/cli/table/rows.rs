@@ -93,7 +93,7 @@ const ROWS: &[Row] = &[
         command: "import",
         before: &[],
         well: "-c archive import in",
-        bad: &[("-c archive import missing", 1), ("-c archive import --files-from0 list", 3)],
+        bad: &[("-c archive import missing", 1), ("-c archive import rows.csv", 3)],
         json: Run,
         purpose: Work(|world| items(world, "archive") == 4),
     },

@@ -83,29 +83,30 @@ fn from_lists() {
     let (world, names) = archive_and_mirror(4);
     // Empty lines, blanks, and a last line without an end are nothing to stumble over.
     world.write("list", format!("\n{}\n\n  {}  \n{}", names[0], leaf(&names[1]), names[0]));
-    let ran = world.run("-c archive copy --items-from list --to mirror");
+    let ran = world.run("-c archive copy - --to mirror < list");
     tells(&ran, 0, "", "copied 2 items, 2 files, 12 B\n");
     assert_eq!(listed(&world, "mirror"), names[..2]);
     let ended_by_nul = format!("{}\0\0{}\0", names[2], names[0]);
-    let line = "-c archive copy --items-from0 - --to mirror";
+    let line = "-c archive copy - --to mirror";
     let ran = run_with_input(&world, line, ended_by_nul.as_bytes());
     tells(&ran, 0, "", "copied 1 item, 1 file, 6 B; 1 there already\n");
     // Beside items that are typed.
-    let line = format!("-c archive copy {} --items-from - --to mirror", names[3]);
+    let line = format!("-c archive copy {} - --to mirror", names[3]);
     let ran = run_with_input(&world, &line, names[0].as_bytes());
     tells(&ran, 0, "", "copied 1 item, 1 file, 6 B; 1 there already\n");
     // What another command lists.
     let list = world.run("-c archive list").stdout;
-    let ran =
-        run_with_input(&world, "-c archive migrate --items-from - --to mirror", list.as_bytes());
+    let ran = run_with_input(&world, "-c archive migrate - --to mirror", list.as_bytes());
     tells(&ran, 0, "", "migrated 4 items, 4 files, 24 B\n");
     // An empty list selects nothing, whatever the command.
-    let ran = run_with_input(&world, "-c archive copy --items-from - --to mirror", b"\n\n");
+    let ran = run_with_input(&world, "-c archive copy - --to mirror", b"\n\n");
     tells(&ran, 0, "", "the list of items is empty\nnothing to copy\n");
-    let ran = run_with_input(&world, "-c mirror delete --force last --items-from0 -", b"");
+    let ran = run_with_input(&world, "-c mirror delete --force last -", b"");
     tells(&ran, 0, "", "the list of items is empty\nthere is nothing to delete\n");
-    let ran = world.run("-c archive copy --items-from missing --to mirror");
-    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    // A list with columns, and the output of an import.
+    world.write("list", format!("{}\ttitle\n{}\t/in/a.txt\n", names[0], names[1]));
+    let ran = world.run("-c mirror copy - --to archive -n < list");
+    assert_eq!(ran.stdout.lines().count(), 2, "{}{}", ran.stdout, ran.stderr);
     is_clean(&world);
 }
 
@@ -116,11 +117,11 @@ fn from_a_list_with_tombstones() {
     world.run(&format!("-c archive delete --force last {}", names[0])).succeeded();
     let list = world.run("-c archive list --state any").stdout;
     assert_eq!(list.lines().count(), 3, "{list}");
-    let line = "-c archive copy --items-from - --to mirror";
+    let line = "-c archive copy - --to mirror";
     let ran = run_with_input(&world, line, list.as_bytes());
     let told = format!("{} is deleted, and left out\ncopied 2 items, 2 files, 12 B\n", names[0]);
     tells(&ran, 0, "", &told);
-    let line = "-c archive export --items-from - --to out";
+    let line = "-c archive export - --to out";
     let ran = run_with_input(&world, line, list.as_bytes());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     // One that a person types is asked for.
@@ -137,7 +138,7 @@ fn past_bad_lines() {
     list.extend_from_slice(b"\xff\xfe\n");
     list.extend(std::iter::repeat_n(b'x', 200_000));
     list.extend_from_slice(format!("\n{}\n", names[1]).as_bytes());
-    let line = "-c archive copy --items-from - --to mirror";
+    let line = "-c archive copy - --to mirror";
     let ran = run_with_input(&world, line, &list);
     assert_eq!(ran.code, 3);
     let told = ran.stderr.replace(&world.path("").display().to_string(), "[WORLD]/");
@@ -185,8 +186,8 @@ fn of_nothing_is_refused() {
         format!("copy {}", names[0]),
         format!("copy --all {} --to mirror", names[0]),
         format!("migrate --since 2026-01-01 {} --to mirror", names[0]),
-        "copy --all --items-from list --to mirror".to_owned(),
-        "copy --items-from list --items-from0 list --to mirror".to_owned(),
+        "copy --all - --to mirror".to_owned(),
+        "copy --items-from list --to mirror".to_owned(),
         "copy --state Lost --to mirror".to_owned(),
         format!("copy {} --with archive --to mirror", names[0]),
     ] {
@@ -215,7 +216,7 @@ fn what_a_list_names_and_is_left_out_is_said() {
                 world.run("-q init other --host other.example.org").succeeded();
                 world.run(&format!("-c archive {}", made.replace("ITEM", &names[1]))).succeeded();
                 world.write("list", names.join("\n"));
-                let ran = world.run(&format!("-c archive {command} --items-from list{json}"));
+                let ran = world.run(&format!("-c archive {command} -{json} < list"));
                 let told = format!("{command}{json}: {} {}{}", ran.code, ran.stdout, ran.stderr);
                 assert_eq!(ran.code, 0, "{told}");
                 if json.is_empty() {

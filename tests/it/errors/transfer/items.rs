@@ -106,16 +106,9 @@ error: no item was given
 hint: `urepo -c archive copy ITEM… --to COLLECTION`, or `--all` for every item
 
 "#]]);
-    refuses(&world, "-c archive copy --items-from missing --to mirror", 1).tells(str![[r#"
-error: cannot open `missing`
-caused by: No such file or directory (os error 2)
-
-"#]]);
-    refuses(&world, "-c archive copy --items-from archive --to mirror", 3).tells(str![[r#"
-error: cannot read the list of items `archive`
-caused by: Is a directory (os error 21)
-error: 1 of 1 item could not be copied
-hint: each is named above, with its reason
+    refuses(&world, "-c archive copy --items-from list --to mirror", 2).tells(str![[r#"
+error: unexpected argument '--items-from' found
+hint: `-` reads a list on standard input
 
 "#]]);
 }
