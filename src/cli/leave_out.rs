@@ -1,11 +1,10 @@
 //! Exclusions of deposits and imports: the flags, and the report.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use urepo::deposit::{Dropped, LeftOut};
-use urepo::disk::{Exclusion, ExclusionRule, MAX_PATTERN_BYTES, Pattern, PatternError};
+use urepo::disk::{Exclusion, ExclusionRule, Pattern, PatternError};
 
 use super::context::Context;
 use super::failure::Failure;
@@ -18,9 +17,6 @@ pub(crate) struct ExcludeArgs {
     /// Leave out files that match PATTERN, by the rules of gitignore; may be repeated
     #[arg(long, value_name = "PATTERN", value_parser = pattern())]
     exclude: Vec<String>,
-    /// Leave out files that match a line of FILE, by the rules of gitignore; may be repeated
-    #[arg(long, value_name = "FILE")]
-    exclude_from: Vec<PathBuf>,
     /// Leave out nothing else: ignore `.urepoignore` files and the setting `exclude`
     #[arg(long)]
     no_ignore: bool,
@@ -38,12 +34,11 @@ fn pattern() -> impl TypedValueParser<Value = String> {
 
 impl ExcludeArgs {
     /// The exclusions from a directory that was named as an item.
-    pub(crate) fn of_item(&self, context: &Context) -> Result<Exclusion, Failure> {
-        self.exclusion(&self.given(context)?, &[])
+    pub(crate) fn of_item(&self) -> Result<Exclusion, Failure> {
+        self.exclusion(&self.given()?, &[])
     }
 
     /// The exclusions in a directory of items, with those of the settings, and in a directory that was named as an item.
-    /// Files of patterns are read once, since they may be pipes.
     pub(crate) fn of_items_and_item(
         &self,
         context: &Context,
@@ -54,21 +49,16 @@ impl ExcludeArgs {
         let from = format!("the setting `exclude` of {}", exclude.origin);
         let usual = usual.map_err(|error| unusable(&error, &from))?;
         Exclusion::new(&[], &usual, false).map_err(|error| unusable(&error, &from))?;
-        let given = self.given(context)?;
+        let given = self.given()?;
         Ok((self.exclusion(&given, &usual)?, self.exclusion(&given, &[])?))
     }
 
-    /// The patterns of the flags. Files come first: the flags win.
-    fn given(&self, context: &Context) -> Result<Vec<Pattern>, Failure> {
-        let mut given = Vec::new();
-        for path in &self.exclude_from {
-            let path = context.absolute(path);
-            given.extend(Pattern::parse(&path, &context.read_file(&path, MAX_PATTERN_BYTES)?)?);
-        }
-        for text in &self.exclude {
-            given.push(Pattern::new(text).map_err(|error| refused(&error))?);
-        }
-        Ok(given)
+    /// The patterns of the flags.
+    fn given(&self) -> Result<Vec<Pattern>, Failure> {
+        self.exclude
+            .iter()
+            .map(|text| Pattern::new(text).map_err(|error| refused(&error)))
+            .collect()
     }
 
     fn exclusion(&self, given: &[Pattern], usual: &[Pattern]) -> Result<Exclusion, Failure> {

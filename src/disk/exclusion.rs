@@ -16,7 +16,7 @@ use super::{Dir, FileStat, IoContext, Kind, PathError, StoredFile};
 pub const PATTERN_FILE: &str = ".urepoignore";
 
 /// Limit on the size of a file of patterns.
-pub const MAX_PATTERN_BYTES: u64 = 1024 * 1024;
+const MAX_PATTERN_BYTES: u64 = 1024 * 1024;
 
 /// A pattern in the given form.
 #[derive(Clone, Debug, PartialEq, Eq)]

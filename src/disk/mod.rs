@@ -49,9 +49,7 @@ pub use dir::Dir;
 pub use entries::DirEntry;
 pub(crate) use error::IoContext;
 pub use error::{PathError, Shortage};
-pub use exclusion::{
-    Exclusion, ExclusionRule, MAX_PATTERN_BYTES, PATTERN_FILE, Pattern, PatternError,
-};
+pub use exclusion::{Exclusion, ExclusionRule, PATTERN_FILE, Pattern, PatternError};
 pub use fidelity::{Fidelity, ShownModes};
 pub use file::StoredFile;
 pub use lock::{DirLock, HeldBy, Holder, Lock, LockError, LockMode};

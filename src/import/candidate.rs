@@ -3,7 +3,7 @@
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::{BagError, ImportError};
+use super::{BagError, Defaults, ImportError};
 use crate::collection::Label;
 use crate::deposit::{SourcePlace, SourceResolver};
 use crate::digest::Digest;
@@ -84,17 +84,19 @@ impl Candidate {
         }
     }
 
-    /// Its conditions: those that its row gives, over those of its `bag`.
+    /// Its conditions: those that its row gives, over those of all items, over those of its `bag`.
     pub(super) fn conditions_over(
         &self,
+        Defaults { conditions: run, condition_keys: keys, .. }: &Defaults,
         bag: Result<Option<Conditions>, BagError>,
     ) -> Result<Conditions, BagError> {
-        let gives = |key| self.condition_keys.contains(key);
+        let gives = |key| self.condition_keys.contains(key) || keys.contains(key);
         let bag = match bag {
             Err(BagError::Conditions(_)) if ["access", "transferable"].iter().all(gives) => None,
             read => read?,
         };
-        let Some(mut conditions) = bag else { return Ok(self.conditions.clone()) };
+        let mut conditions = bag.unwrap_or_default();
+        conditions.override_with(run, keys);
         conditions.override_with(&self.conditions, &self.condition_keys);
         Ok(conditions)
     }

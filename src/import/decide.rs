@@ -12,7 +12,7 @@ use super::checks::{KnownSource, check_translations, checks, wrong_bag};
 use super::look::{Scanner, SourceScan};
 use super::source_lookup::SourceQuery;
 use super::sources::{Entry, Imported, ItemPresence};
-use super::{Bags, Dedupe, DefaultTitle, ImportError};
+use super::{Bags, Dedupe, DefaultTitle, Defaults, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, Departed, IMPORTED, Lookup, SOURCE};
 use crate::deposit::source_removal::{Closeness, SourceKept, Times};
@@ -84,8 +84,7 @@ pub(super) struct Criteria {
     pub rejected: Option<PathBuf>,
     /// Whether sources of items are removed.
     pub takes_sources: bool,
-    pub metadata: Metadata,
-    pub title: DefaultTitle,
+    pub defaults: Defaults,
 }
 
 impl<'a> Planner<'a> {
@@ -201,17 +200,19 @@ impl<'a> Planner<'a> {
             }
             None => (checks(candidate, &look), Metadata::default(), Ok(None)),
         };
-        metadata.override_with(self.rules.metadata.clone());
+        metadata.override_with(self.rules.defaults.metadata.clone());
         metadata.override_with(candidate.metadata.clone());
-        if self.rules.title == DefaultTitle::SourceName {
+        if self.rules.defaults.title == DefaultTitle::SourceName {
             metadata.set_default_title(path_of_key(key));
         }
         check_translations(candidate, &metadata, self.target.collection(), known)?;
+        let mut relations = candidate.relations.clone();
+        relations.complete_with(self.rules.defaults.relations.clone());
         let given = Preset {
             label: candidate.label.clone(),
-            relations: candidate.relations.clone(),
+            relations,
             conditions: candidate
-                .conditions_over(conditions)
+                .conditions_over(&self.rules.defaults, conditions)
                 .map_err(|cause| wrong_bag(candidate, cause))?,
             origin,
             checks: Arc::new(checks),

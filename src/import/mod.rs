@@ -34,7 +34,7 @@ use crate::deposit::{self, Deposited, LeftOut};
 use crate::disk::ExclusionRule;
 use crate::identity::RepositoryName;
 use crate::item::State;
-use crate::sidecar::{KeyChange, Metadata};
+use crate::sidecar::{Conditions, KeyChange, Metadata, Relations};
 
 pub use bag::BagError;
 pub use candidate::{Candidate, FoundCandidate, Refused, RowText};
@@ -99,9 +99,22 @@ pub struct Options {
     pub settle: Option<Duration>,
     /// The directory for sources that cannot become items.
     pub rejected: Option<RejectDirectory>,
-    /// The description of all items; a row wins over it.
+    /// The description of all items.
+    pub defaults: Defaults,
+}
+
+/// The description of all items of an import. A row wins over it, and it wins over a bag.
+#[derive(Clone, Debug)]
+pub struct Defaults {
+    /// Terms.
     pub metadata: Metadata,
-    /// The title of items without one in it or in a row.
+    /// Conditions.
+    pub conditions: Conditions,
+    /// The keys of the conditions that are given.
+    pub condition_keys: Vec<&'static str>,
+    /// Relations, of kinds that store nothing at the other end.
+    pub relations: Relations,
+    /// The title of items without one in the terms or in a row.
     pub title: DefaultTitle,
 }
 

@@ -247,11 +247,11 @@ fn rules(
     rejected: Option<&RejectDirectory>,
     options: Options,
 ) -> Criteria {
-    let Options { deposit, dedupe, bags, settle, metadata, title, .. } = options;
+    let Options { deposit, dedupe, bags, settle, defaults, .. } = options;
     let looker = Scanner { links: deposit.links, watcher: collection.watcher() };
     let rejected = rejected.map(|it| it.path().to_path_buf());
     let takes_sources = deposit.sources == SourceRule::Remove;
-    Criteria { looker, deposit, dedupe, bags, settle, rejected, takes_sources, metadata, title }
+    Criteria { looker, deposit, dedupe, bags, settle, rejected, takes_sources, defaults }
 }
 
 /// Half a digest of a key: two keys do not share it.

@@ -106,7 +106,7 @@ mod streams {
     fn become_items() {
         let world = World::with_collection();
         let name =
-            run_with_input(&world, "-c archive new - --stdin-filename log/today.txt", b"streamed")
+            run_with_input(&world, "-c archive new - --stdin-name log/today.txt", b"streamed")
                 .line();
         let path = world.path("archive").join(&name).join("doc/log/today.txt");
         assert_eq!(std::fs::read(path).unwrap(), b"streamed");

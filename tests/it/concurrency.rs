@@ -67,7 +67,7 @@ fn four_processes_deposit_into_one_collection() {
 #[test]
 fn a_killed_process_leaves_no_lock_and_no_half_item() {
     let world = World::with_collection();
-    let mut command = world.command("-c archive new - --stdin-filename endless".split(' '));
+    let mut command = world.command("-c archive new - --stdin-name endless".split(' '));
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let mut stdin = process.stdin.take().unwrap();
     std::io::Write::write_all(&mut stdin, &vec![b'x'; 1 << 20]).unwrap();

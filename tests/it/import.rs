@@ -28,13 +28,13 @@ use urepo::digest::Digest;
 use urepo::disk::{Dir, Exclusion, Links, Watcher, resolved};
 use urepo::holdings::Peers;
 use urepo::import::{
-    Bags, Became, Candidate, Columns, Dedupe, DefaultTitle, Encoding, Event, Format,
+    Bags, Became, Candidate, Columns, Dedupe, DefaultTitle, Defaults, Encoding, Event, Format,
     FoundCandidate, ImportError, Importer, KnownSources, Manifest, ManifestReader, Options,
     SourceList, SourceTree, Summary, TableOptions, Units, Update, plan, relate,
 };
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
-use urepo::sidecar::{Metadata, Sidecar};
+use urepo::sidecar::{Conditions, Metadata, Relations, Sidecar};
 
 use crate::support::{TestClock, agent, issue_options, options, waiter, whole_items};
 
@@ -47,8 +47,13 @@ fn import_options() -> Options {
         bags: Bags::Detect,
         settle: None,
         rejected: None,
-        metadata: Metadata::default(),
-        title: DefaultTitle::None,
+        defaults: Defaults {
+            metadata: Metadata::default(),
+            conditions: Conditions::default(),
+            condition_keys: Vec::new(),
+            relations: Relations::default(),
+            title: DefaultTitle::None,
+        },
     }
 }
 

@@ -69,7 +69,7 @@ impl Shared {
 
     /// A run of `user` that is killed while it writes into its stage.
     fn killed(&self, user: u32) {
-        let mut command = self.command(user, "022", "-c archive new - --stdin-filename endless");
+        let mut command = self.command(user, "022", "-c archive new - --stdin-name endless");
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         // More than a pipe holds was taken: the stage is there.
         process.stdin.take().unwrap().write_all(&vec![b'x'; 1 << 20]).unwrap();

@@ -8,11 +8,16 @@ use urepo::collection::{Collection, Issuer};
 use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
 use urepo::disk::Links;
 use urepo::holdings::UnseenRule;
-use urepo::import::{Bags, Dedupe, Importer, KnownSources, Options, measure, plan, waiting};
+use urepo::import::{
+    Bags, Dedupe, Defaults, Importer, KnownSources, Options, measure, plan, waiting,
+};
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
+use urepo::sidecar::Relations;
 
+use super::description::{DescriptionArgs, Given};
 use super::mint::IssueArgs;
-use super::new::{DescriptionArgs, LINKS};
+use super::new::LINKS;
+use super::relations::At;
 use super::table::TableArgs;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
@@ -38,7 +43,7 @@ mod summary;
 ///
 /// Files that systems and programs put beside yours, such as `.DS_Store`, `Thumbs.db`, `~$letter.docx` and
 /// `*.part`, are left out of directories, by the patterns of the setting `exclude`, which `urepo status --settings`
-/// shows. --exclude, --exclude-from and files called .urepoignore in the sources add patterns. A row, a path
+/// shows. --exclude and files called .urepoignore in the sources add patterns. A row, a path
 /// in a list and a bag are always taken, a bag as a whole. --dry-run and -v name the files that are left out.
 ///
 /// You can repeat an import, after a success or a crash at any point: no source is imported twice. The ledger
@@ -194,7 +199,7 @@ impl Import {
         if context.global.dry_run {
             return self.rehearse(context, &collection, &sources);
         }
-        let options = self.options(context, &sources)?;
+        let options = self.options(context, &collection, &sources)?;
         let failed = sources.rejects_file(self.rejects.as_deref())?;
         let issue = self.issue.options(context);
         let others = names::others(context, &collection, &sources)?;
@@ -238,7 +243,8 @@ impl Import {
         let known = KnownSources::open(collection, None)?;
         let mut reporter = report::Reporter::new(context, collection, None);
         reporter.removes_sources = self.drop.remove_source;
-        let (options, interrupt) = (self.options(context, sources)?, &context.interrupt);
+        let (options, interrupt) =
+            (self.options(context, collection, sources)?, &context.interrupt);
         let found = sources::warning(context, sources.candidates()?);
         let others = names::others(context, collection, sources)?;
         let unseen = Force::Missing.rule(&self.force, UnseenRule::Accept);
@@ -250,13 +256,21 @@ impl Import {
         reporter.finish(summary, Some(wait))
     }
 
-    fn options(&self, context: &Context, sources: &Sources<'_>) -> Result<Options, Failure> {
+    fn options(
+        &self,
+        context: &Context,
+        collection: &Collection,
+        sources: &Sources<'_>,
+    ) -> Result<Options, Failure> {
         for written in [&self.rejects, &self.drop.reject_dir] {
             written.as_ref().map_or(Ok(()), |path| check_outside(&context.absolute(path)))?;
         }
         let rejected = self.drop.reject_dir.as_ref();
         let rejected = rejected.map(|path| sources.reject_directory(path)).transpose()?;
         let rule = if self.drop.remove_source { SourceRule::Remove } else { SourceRule::Keep };
+        let given = self.description.read(context)?;
+        let relations = relations(context, collection, &given)?;
+        let Given { metadata, conditions, condition_keys, .. } = given;
         Ok(Options {
             deposit: deposit::Options {
                 links: self.links,
@@ -269,8 +283,36 @@ impl Import {
             bags: if self.bags { Bags::Only } else { Bags::Detect },
             settle: self.drop.min_age,
             rejected,
-            metadata: self.description.metadata(context)?,
-            title: self.description.default_title(),
+            defaults: Defaults {
+                metadata,
+                conditions,
+                condition_keys,
+                relations,
+                title: self.description.default_title(),
+            },
         })
     }
+}
+
+/// The relations of all items. An edition leads back to one item.
+fn relations(
+    context: &Context,
+    collection: &Collection,
+    given: &Given,
+) -> Result<Relations, Failure> {
+    let mut relations = Relations::default();
+    if given.relations.is_empty() {
+        return Ok(relations);
+    }
+    let at = At::new(context, collection, &[])?;
+    for (kind, text) in &given.relations {
+        if kind.is_single() {
+            let key = kind.description_key();
+            return Err(Failure::usage(format!("`{key}` leads back to one item, not to each"))
+                .hint(format!("a column `relation.{key}` of a table gives each item its own")));
+        }
+        let added = relations.add(kind, &at.other_end(text)?, None);
+        added.map_err(|error| Failure::usage(error.to_string()))?;
+    }
+    Ok(relations)
 }

@@ -3,6 +3,7 @@
 pub(crate) mod cat;
 pub(crate) mod copy;
 pub(crate) mod delete;
+mod description;
 pub(crate) mod export;
 pub(crate) mod generate;
 mod given_up;

@@ -9,15 +9,13 @@ use urepo::deposit::{CollisionRule, DepositError, Depositor, OnError, Options, S
 use urepo::disk::{Dir, Links, resolved, stat_of};
 use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
-use urepo::import::DefaultTitle;
 use urepo::item::PayloadPath;
 use urepo::layout;
 use urepo::progress::{NoProgress, Progress, scan_first, with_scan};
-use urepo::sidecar::{Access, AccessLevel, Conditions, Metadata, Network};
 
+use super::description::{DescriptionArgs, Given};
 use super::init::{PastArgs, SubsystemArgs};
 use super::mint::IssueArgs;
-use super::transfer::ON_ERROR;
 use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
@@ -40,10 +38,10 @@ mod sources;
 /// is kept, not its name. Several paths are kept side by side under their own names. `-` is standard input.
 /// When an identifier is printed, its item is complete and synced.
 ///
-/// The title is the name of the file or directory, unless there is another one or --no-title. Several paths
-/// that become one item have no such name, and standard input has that of --stdin-filename.
+/// The title is the name of the file or directory, unless --title gives another one. Several paths
+/// that become one item have no such name, and standard input has that of --stdin-name.
 ///
-/// --exclude, --exclude-from and files called .urepoignore in the sources leave out files that match their
+/// --exclude and files called .urepoignore in the sources leave out files that match their
 /// patterns. A named path is always taken. --dry-run and -v name the files that are left out.
 ///
 /// An item keeps bytes, names, modification times, permission bits, empty directories, and symbolic links
@@ -55,10 +53,11 @@ Examples:
   urepo new report.pdf --title 'Annual report' --creator 'A. Archivist' --language en
   urepo new report.pdf --edition-of 11.21.02.13
   urepo new report.pdf --translation-of 11.21.02.13 --language pt-BR
-  urepo new --each scans/*.tif
+  urepo new --each scans/*.tif --meta type=Image --meta access=closed
+  urepo new report.pdf --meta part_of=11.21.02.13
   urepo new thesis --exclude '*.aux' --exclude '*.log'
   find incoming -type f -print0 | urepo new --each --files-from0 -
-  pg_dump library | urepo new - --stdin-filename library.sql
+  pg_dump library | urepo new - --stdin-name library.sql
   urepo new --remove-source --each /srv/drop/*
   urepo -c archive new thesis/ --init --host archive.example.org")]
 pub(crate) struct New {
@@ -72,7 +71,7 @@ pub(crate) struct New {
     #[arg(long, value_name = "FILE")]
     files_from0: Option<PathBuf>,
     /// Name of the file made from standard input [default: data]
-    #[arg(long = "stdin-filename", value_name = "NAME")]
+    #[arg(long = "stdin-name", value_name = "NAME")]
     stream_name: Option<OsString>,
     /// The file that the bare identifier opens, below `doc/`; the only file unless given
     #[arg(long, value_name = "FILE")]
@@ -86,9 +85,6 @@ pub(crate) struct New {
     /// Override a rule: `twins` keeps names that differ in case or Unicode form only
     #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
     force: Vec<Force>,
-    /// After a failed item, go on with the others or stop
-    #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
-    on_error: OnError,
     #[command(flatten)]
     exclude: ExcludeArgs,
     #[command(flatten)]
@@ -105,42 +101,6 @@ pub(crate) struct New {
     host: Option<String>,
     #[command(flatten)]
     made: SubsystemArgs,
-}
-
-/// The description of the items.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Description")]
-pub(super) struct DescriptionArgs {
-    /// The title; the name of the file or directory unless given
-    #[arg(long, value_name = "TEXT")]
-    title: Option<String>,
-    /// Give no title to an item that has none
-    #[arg(long, conflicts_with = "title")]
-    no_title: bool,
-    /// Who made it; may be repeated
-    #[arg(long, value_name = "NAME")]
-    creator: Vec<String>,
-    /// The language of the content, such as en or pt-BR
-    #[arg(long, value_name = "TAG")]
-    language: Option<String>,
-    /// A term of Dublin Core, or a key of your own as x.KEY; may be repeated
-    #[arg(short, long, value_name = "KEY=VALUE")]
-    meta: Vec<String>,
-    /// Mark the Originals as not transferable: they do not migrate
-    #[arg(long, overrides_with = "transferable")]
-    no_transferable: bool,
-    /// Allow the Originals to migrate (the default)
-    #[arg(long)]
-    transferable: bool,
-    /// What a service lets everybody read: open, metadata or closed
-    #[arg(long, value_name = "LEVEL")]
-    access: Option<AccessLevel>,
-    /// A range of IP addresses that may read everything, such as 192.0.2.0/24; may be repeated
-    #[arg(long, value_name = "NETWORK")]
-    allow: Vec<Network>,
-    /// A TOML file with terms; flags win over it
-    #[arg(long, value_name = "FILE")]
-    metadata: Option<PathBuf>,
 }
 
 /// The rules for symbolic links.
@@ -162,19 +122,21 @@ const FORCE: [Choice<Force>; 1] =
 
 impl New {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        let metadata = self.description.metadata(context)?;
+        let Given { metadata, conditions, relations, .. } = self.description.read(context)?;
         if let Some(language) = metadata.unlisted_language() {
             context.warn_of_language(language);
         }
         let target = self.target.as_deref().map(payload_path).transpose()?;
         let options = self.options(context);
         let is_single = !self.each;
-        let mut requests = sources::Requests::new(self, metadata.clone(), target, context)?;
+        let mut requests =
+            sources::Requests::new(self, (metadata.clone(), conditions), target, context)?;
         let Some(collection) = self.collection(context)? else {
             context.printer.note("would create the collection first, then deposit into it");
             return Ok(());
         };
-        let relations = self.relations.read(context, &collection, &metadata)?;
+        let relations =
+            self.relations.read(context, &collection, (&metadata, relations), self.each)?;
         if let Some(relations) = &relations {
             requests.relations = relations.of_items()?;
         }
@@ -195,7 +157,7 @@ impl New {
             twins: Force::Twins.rule(&self.force, CollisionRule::Keep),
             sources: if self.remove { SourceRule::Remove } else { SourceRule::Keep },
             jobs: context.config.jobs.value,
-            on_error: self.on_error,
+            on_error: OnError::Continue,
         }
     }
 
@@ -276,42 +238,6 @@ impl New {
 
 /// The hint where no collection was named.
 const MAKES_ONE: &str = "`-c archive --init --host FQDN` makes the collection `archive` first";
-
-impl DescriptionArgs {
-    pub(super) fn conditions(&self) -> Conditions {
-        let access = Access { level: self.access.unwrap_or_default(), allow: self.allow.clone() };
-        Conditions { transferable: !self.no_transferable, access }
-    }
-
-    /// The title of items that are given none.
-    pub(super) fn default_title(&self) -> DefaultTitle {
-        if self.no_title { DefaultTitle::None } else { DefaultTitle::SourceName }
-    }
-
-    pub(super) fn metadata(&self, context: &Context) -> Result<Metadata, Failure> {
-        let mut given = Metadata::default();
-        if let Some(title) = &self.title {
-            given.add("title", title)?;
-        }
-        for creator in &self.creator {
-            given.add("creator", creator)?;
-        }
-        if let Some(language) = &self.language {
-            given.add("language", language)?;
-        }
-        for pair in &self.meta {
-            let (key, value) = pair.split_once('=').ok_or_else(|| {
-                Failure::usage(format!("`--meta {pair}` has no `=`"))
-                    .hint("write `--meta key=value`")
-            })?;
-            given.add(key, value)?;
-        }
-        let Some(path) = &self.metadata else { return Ok(given) };
-        let mut metadata = sources::read_metadata(path, context)?;
-        metadata.override_with(given);
-        Ok(metadata)
-    }
-}
 
 fn payload_path(path: &OsStr) -> Result<PayloadPath, Failure> {
     PayloadPath::new(std::path::Path::new(path)).map_err(|error| {

@@ -15,7 +15,7 @@ fn conditions_are_given_at_the_deposit_and_travel() {
     let world = World::with_collection();
     world.run("init mirror --host mirror.example.org").succeeded();
     world.write("a.txt", "alpha");
-    let line = "-c archive new a.txt --no-transferable --access closed --allow 192.0.2.0/24 --allow 2001:db8::1";
+    let line = "-c archive new a.txt -m transferable=false -m access=closed -m access.allow=192.0.2.0/24 -m access.allow=2001:db8::1";
     let name = world.run(line).line();
     let original = sidecar(&world, "archive", &name);
     let allowed: Vec<_> = original.access.allow.iter().map(ToString::to_string).collect();
@@ -71,7 +71,7 @@ fn a_manifest_gives_them() {
 fn what_stays_in_its_collection_is_not_deleted_unawares() {
     let world = World::with_collection();
     world.write("a.txt", "alpha");
-    let name = world.run("-c archive new a.txt --no-transferable").line();
+    let name = world.run("-c archive new a.txt --meta transferable=false").line();
     for more in ["", "--dry-run"] {
         let refused = world.run(&format!("-c archive delete {name} --force last {more}"));
         assert_eq!(refused.code, 23, "{}", refused.stderr);
@@ -80,4 +80,45 @@ fn what_stays_in_its_collection_is_not_deleted_unawares() {
     assert_eq!(sidecar(&world, "archive", &name).state, State::Original);
     world.run(&format!("-c archive delete {name} --force last --force permanent")).succeeded();
     assert_eq!(sidecar(&world, "archive", &name).state, State::Deleted);
+}
+
+/// What is said of all items of an import holds, unless a row or nothing else says more.
+#[test]
+fn conditions_and_relations_of_all_items_of_an_import() {
+    let world = World::with_collection();
+    world.write("journal.txt", "journal");
+    for file in ["in/a.txt", "in/b.txt", "c.txt", "d.txt"] {
+        world.write(file, file);
+    }
+    world.write("list.csv", "path,access\nc.txt,\nd.txt,open\n");
+    let journal = world.run("-c archive new journal.txt").line();
+    let flags = format!(
+        "-m access=closed -m access.allow=192.0.2.0/24 -m access.allow=2001:db8::1 -m transferable=false -m part_of={journal}"
+    );
+    for source in ["in", "list.csv"] {
+        let ran = world.run(&format!("-c archive import {source} {flags}"));
+        assert_eq!(ran.succeeded().lines().count(), 2, "{}", ran.stderr);
+        for line in ran.stdout.lines() {
+            let (name, path) = line.split_once('\t').unwrap();
+            let found = sidecar(&world, "archive", name);
+            let level = if path.ends_with("d.txt") { "open" } else { "closed" };
+            assert_eq!(found.access.level.to_string(), level, "{path}");
+            assert_eq!((found.access.allow.len(), found.transferable), (2, false), "{path}");
+            let to: Vec<_> = found.relations.iter().map(|it| it.to.to_string()).collect();
+            assert_eq!(to, [journal.as_str()], "{path}");
+        }
+    }
+    for (flags, told) in [
+        (format!("-m edition_of={journal}"), "a column `relation.edition_of`"),
+        ("-m access=secret".to_owned(), "secret"),
+        ("-m access=open -m access=closed".to_owned(), "given twice"),
+        ("-m target=a.txt".to_owned(), "`--target FILE`"),
+        ("-m translation.klingon=a".to_owned(), "is no relation"),
+    ] {
+        let ran = world.run(&format!("-c archive import in {flags}"));
+        assert_eq!(ran.code, 2, "{flags}: {}", ran.stderr);
+        assert!(ran.stderr.contains(told), "{flags}: {}", ran.stderr);
+    }
+    let ran = world.run(&format!("-c archive new --each c.txt d.txt --edition-of {journal}"));
+    assert!(ran.code == 2 && ran.stderr.contains("`--each`"), "{}", ran.stderr);
 }

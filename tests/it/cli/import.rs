@@ -241,9 +241,8 @@ fn overlaps_with_itself() {
 /// Lists, descriptions and patterns may come through pipes, also where a scan finds the totals.
 #[test]
 fn reads_a_pipe_once() {
-    let fill = "printf 'in/a.txt\\0in/dir' > list & echo 'creator = \"Anna\"' > described & \
-        echo '*.tmp' > patterns &";
-    let flags = "--metadata described --exclude-from patterns";
+    let fill = "printf 'in/a.txt\\0in/dir' > list & echo 'creator = \"Anna\"' > described &";
+    let flags = "--meta @described --exclude '*.tmp'";
     for command in
         ["import - < list", "import - --remove-source < list", "new --each --files-from0 list"]
     {
@@ -251,7 +250,7 @@ fn reads_a_pipe_once() {
         world.write("in/dir/c.tmp", "gamma");
         // A pipe that nobody reads does not keep the output open.
         let script = format!(
-            "mkfifo list described patterns; {{ {fill} }} > /dev/null 2>&1; \
+            "mkfifo list described; {{ {fill} }} > /dev/null 2>&1; \
              exec timeout 60 \"$0\" -c archive --progress {command} {flags}"
         );
         let ran = world.finish(world.shell(&script));
@@ -269,7 +268,7 @@ fn reads_a_pipe_once() {
     // Names that may have to be waited for are counted before.
     let world = world_with_sources();
     let script = "mkfifo described; { echo 'creator = \"Anna\"' > described & } > /dev/null 2>&1; \
-        exec timeout 60 \"$0\" -c archive import in/a.txt --granularity 1 --metadata described";
+        exec timeout 60 \"$0\" -c archive import in/a.txt --granularity 1 --meta @described";
     world.finish(world.shell(script)).succeeded();
     let name = world.run("-c archive list").line();
     assert!(world.run(&format!("-c archive show {name}")).succeeded().contains("Anna"));

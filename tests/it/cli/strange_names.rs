@@ -152,8 +152,8 @@ fn keys_in_a_file_obey_the_rules_of_flags() {
     let world = World::with_collection();
     world.write("a.txt", "alpha");
     world.write("forged.toml", "[x]\n\"a\\nPayload-Oxum\" = \"9.9\"");
-    let ran = world.run("-c archive new a.txt --metadata forged.toml");
+    let ran = world.run("-c archive new a.txt --meta @forged.toml");
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     world.write("good.toml", "[x]\nbox = \"9.9\"");
-    world.run("-c archive new a.txt --metadata good.toml").line();
+    world.run("-c archive new a.txt --meta @good.toml").line();
 }

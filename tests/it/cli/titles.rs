@@ -26,7 +26,7 @@ fn are_the_names_of_their_sources() {
         assert_eq!(ran.code, 0, "{}", ran.stderr);
     };
     new(&["2024 - Natal/"]);
-    new(&["--no-title", "b.txt"]);
+    new(&["--title=", "b.txt"]);
     new(&["--title", "Carta", "b.txt"]);
     new(&["b.txt", "c.txt"]);
     let mut inside = world.command(["-c", "../archive", "new", "."]);
@@ -36,7 +36,7 @@ fn are_the_names_of_their_sources() {
     world.write("list.csv", "path,title\nb.txt,Row\nc.txt,\n");
     assert_eq!(world.run("-c archive import list.csv").code, 0);
     assert_eq!(world.run("-c archive import in").code, 0);
-    assert_eq!(world.run("-c archive import --no-title --dedupe none in/fotos").code, 0);
+    assert_eq!(world.run("-c archive import --title= --dedupe none in/fotos").code, 0);
     let all = ["-", "-", "-", "2024 - Natal", "Carta", "Row", "ata.pdf", "c.txt", "fotos", "in"];
     assert_eq!(titles(&world), all);
 }
@@ -56,7 +56,7 @@ fn of_standard_input_are_names_that_were_given() {
     let world = World::with_collection();
     let ran = super::run_with_input(&world, "-c archive new -", b"1");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    super::run_with_input(&world, "-c archive new - --stdin-filename b.sql", b"2");
+    super::run_with_input(&world, "-c archive new - --stdin-name b.sql", b"2");
     assert_eq!(titles(&world), ["-", "b.sql"]);
 }
 

@@ -7,7 +7,7 @@ fn that_are_not_understood() {
     let world = world_with_file();
     refuses(&world, "-c archive new a.txt --meta title", 2).tells(str![[r#"
 error: `--meta title` has no `=`
-hint: write `--meta key=value`
+hint: write `--meta key=value`, or `--meta @FILE`
 
 "#]]);
     refuses(&world, "-c archive new a.txt --meta box=17", 1).tells(str![[r#"
@@ -23,7 +23,7 @@ hint: name it in such letters, as in `x.shelf-mark`
 "#
     ]]);
     let title = |text| ["-c", "archive", "new", "a.txt", "--title", text];
-    refuses_args(&world, title(""), 1).tells(str![[r#"
+    refuses_args(&world, title(" "), 1).tells(str![[r#"
 error: the text of `title` is empty
 hint: leave it out; `urepo -c archive meta set ITEM KEY=` removes a key
 
@@ -70,7 +70,7 @@ hint: a path below `doc/`, such as `img/map.png`
 #[test]
 fn in_files() {
     let world = world_with_file();
-    let line = "-c archive new a.txt --metadata about.toml";
+    let line = "-c archive new a.txt --meta @about.toml";
     refuses(&world, line, 1).tells(str![[r#"
 error: cannot open `about.toml`
 caused by: No such file or directory (os error 2)
@@ -151,7 +151,7 @@ error: standard input makes an item of its own
 hint: add `--each`, or give `-` alone
 
 "#]]);
-    refuses(&world, "-c archive new - --stdin-filename ../a.txt", 1).tells(str![[r#"
+    refuses(&world, "-c archive new - --stdin-name ../a.txt", 1).tells(str![[r#"
 error: `../a.txt` is not a path below the payload
 hint: a path below `doc/`, such as `img/map.png`
 

@@ -13,7 +13,7 @@ use crate::support::{TestClock, World, agent, forget_head, ledger_lines, waiter,
 fn unlogged() -> (World, RepositoryName) {
     let world = World::with_collection();
     world.write("a.txt", "a");
-    let name = world.run("-c archive new a.txt --no-title").line();
+    let name = world.run("-c archive new a.txt --title=").line();
     let root = world.path("archive");
     let lines = ledger_lines(&root);
     world.run(&format!("-c archive meta set {name} title=Letter")).succeeded();
@@ -86,7 +86,7 @@ fn what_a_run_at_work_has_announced_is_no_finding() {
 fn what_was_copied_in_by_hand_is_recorded_by_a_person() {
     let world = World::with_collection();
     world.write("a.txt", "a");
-    let name = world.run("-c archive new a.txt --no-title").line();
+    let name = world.run("-c archive new a.txt --title=").line();
     let root = world.path("archive");
     let own = open(&world).id().to_owned();
     let path = root.join(&name).join("item.toml");

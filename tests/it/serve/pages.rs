@@ -288,8 +288,8 @@ fn internal_keys_are_in_no_form_of_an_item() {
             "T",
             "--creator",
             "C",
-            "--access",
-            access,
+            "--meta",
+            &format!("access={access}"),
             "--meta",
             "x.nota-interna=doador: fulano",
             "--meta",
@@ -339,7 +339,9 @@ fn a_deletion_says_no_more_than_the_item_did() {
     let world = World::with_collection();
     let deleted = |access: &str, file: &str| {
         world.write(file, file);
-        let name = world.run_args(["-c", "archive", "new", file, "--access", access]).line();
+        let name = world
+            .run_args(["-c", "archive", "new", file, "--meta", &format!("access={access}")])
+            .line();
         let line =
             ["-c", "archive", "delete", "-y", &name, "--force", "last", "--reason", "Ana asked"];
         world.run_args(line).succeeded();
@@ -412,7 +414,9 @@ fn escaped_identifiers_lead_to_their_items() {
 fn strangers_show_nothing_of_an_item_that_is_closed_to_some() {
     let world = World::with_collection();
     world.write("a.html", "<img src='b.png'>");
-    let name = world.run("-c archive new a.html --access closed --allow 127.0.0.0/8").line();
+    let name = world
+        .run("-c archive new a.html --meta access=closed --meta access.allow=127.0.0.0/8")
+        .line();
     let site = Site::of(&world.path("archive"));
     let policy = "cross-origin-resource-policy";
     for target in [format!("/col/{name}/doc/a.html"), format!("/col/{name}/"), format!("/{name}:")]

@@ -71,7 +71,7 @@ fn no_request_reaches_anything_but_listed_files() {
     world.write("d/a.txt", "a listed file");
     world.write("d/sub/b.txt", "another listed file");
     let name = world
-        .run("-c archive new d --title secret-of-the-sidecar --access metadata --allow 127.0.0.0/8")
+        .run("-c archive new d --title secret-of-the-sidecar -m access=metadata -m access.allow=127.0.0.0/8")
         .line();
     let item = world.path("archive").join(&name);
     std::fs::write(item.join("doc/unlisted.txt"), "secret-of-the-directory").unwrap();

@@ -11,6 +11,7 @@ use urepo::relation::Correction;
 use urepo::sidecar::{Relation, RelationError, RelationKind, Sidecar};
 
 use super::report::{AmendReporter, amend_selected, confirm_selected};
+use crate::cli::command::description::no_relation;
 use crate::cli::command::relations::{At, tell_left};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -225,11 +226,7 @@ impl Changes {
         sign: Sign,
         value: &str,
     ) -> Done {
-        let kind = kind.map_err(|_| {
-            Failure::usage(format!("`{key}` is no relation")).hint(
-                "`translation.TAG` takes a language, such as pt-BR; a relation of your own is `relation.x.NAME`",
-            )
-        })?;
+        let kind = kind.map_err(|_| no_relation(key))?;
         let to: Vec<_> = (!value.is_empty()).then(|| value.to_owned()).into_iter().collect();
         let mut known = self.relations.iter_mut();
         match known.find(|it| it.kind == kind && it.sign == sign) {

@@ -12,23 +12,16 @@ use crate::cli::command::relations::{At, edit, tell_left};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 
-/// The relations of the new item to others.
+/// The relations of the new item to others, which get them as well.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Relations")]
-#[expect(clippy::struct_field_names, reason = "they are the names of the options")]
 pub(super) struct RelationArgs {
-    /// It is the next edition of this item, which gets the relation as well
-    #[arg(long, value_name = "ITEM", conflicts_with = "each")]
+    /// It is the next edition of this item
+    #[arg(long, value_name = "ITEM")]
     edition_of: Option<String>,
     /// It is a translation of this item, into the language of --language
-    #[arg(long, value_name = "ITEM", conflicts_with = "each")]
-    translation_of: Option<String>,
-    /// It describes this item
-    #[arg(long, value_name = "ITEM", conflicts_with = "each")]
-    metadata_of: Option<String>,
-    /// It is a part of this item, such as a journal; may be repeated
     #[arg(long, value_name = "ITEM")]
-    part_of: Vec<String>,
+    translation_of: Option<String>,
 }
 
 /// The given relations, and the collections in which their other ends may be.
@@ -43,26 +36,31 @@ impl RelationArgs {
         &self,
         context: &Context,
         collection: &Collection,
-        metadata: &Metadata,
+        (metadata, others): (&Metadata, Vec<(RelationKind, String)>),
+        is_each: bool,
     ) -> Result<Option<NewRelations>, Failure> {
-        let single = [
+        let options = [
             (RelationKind::PreviousEdition, &self.edition_of),
             (RelationKind::TranslationOf, &self.translation_of),
-            (RelationKind::MetadataOf, &self.metadata_of),
         ];
-        let single = single.into_iter().filter_map(|(kind, item)| Some((kind, item.as_deref()?)));
-        let parts = self.part_of.iter().map(|item| (RelationKind::PartOf, item.as_str()));
-        let wanted: Vec<_> = single.chain(parts).collect();
+        let options = options.into_iter().filter_map(|(kind, item)| Some((kind, item.clone()?)));
+        let wanted: Vec<_> = options.chain(others).collect();
         if wanted.is_empty() {
             return Ok(None);
         }
+        if let Some((kind, _)) = wanted.iter().find(|(kind, _)| is_each && kind.is_single()) {
+            let key = kind.description_key();
+            return Err(Failure::usage(format!("`{key}` leads back to one item, not to each"))
+                .hint("leave `--each` out, or give each item its own relation afterwards"));
+        }
         let language = metadata.language();
-        if self.translation_of.is_some() && language.is_none() {
+        let is_translation = |(kind, _): &_| *kind == RelationKind::TranslationOf;
+        if wanted.iter().any(is_translation) && language.is_none() {
             return Err(Failure::usage("the language of the translation was not given")
                 .hint("add `--language TAG`, such as `--language pt-BR`"));
         }
         let at = At::new(context, collection, &[])?;
-        let relation = |(kind, text)| Ok(Relation { kind, to: at.other_end(text)? });
+        let relation = |(kind, text): (_, String)| Ok(Relation { kind, to: at.other_end(&text)? });
         let relations: Vec<_> = wanted.into_iter().map(relation).collect::<Result<_, Failure>>()?;
         at.check(context, &plan_for_new(at.collections(), &relations, language.as_ref())?)?;
         Ok(Some(NewRelations { at, relations }))

@@ -74,7 +74,7 @@ fn refuse_nested(paths: &[PathBuf], context: &Context) -> Result<(), Failure> {
 impl Requests {
     pub(super) fn new(
         new: &New,
-        metadata: Metadata,
+        described: (Metadata, Conditions),
         target: Option<PayloadPath>,
         context: &Context,
     ) -> Result<Requests, Failure> {
@@ -108,11 +108,11 @@ impl Requests {
             )?,
             stream_has_name: new.stream_name.is_some(),
             target,
-            metadata,
+            metadata: described.0,
             relations: Relations::default(),
             default_title: new.description.default_title(),
-            conditions: new.description.conditions(),
-            exclusion: new.exclude.of_item(context)?,
+            conditions: described.1,
+            exclusion: new.exclude.of_item()?,
             failure: SharedFailure::default(),
             has_any: false,
         })
@@ -250,21 +250,4 @@ impl List {
             }
         })
     }
-}
-
-/// Reads a description from a TOML file.
-pub(super) fn read_metadata(path: &Path, context: &Context) -> Result<Metadata, Failure> {
-    let bytes = context.read_file(path, 1024 * 1024)?;
-    let unusable = |reason: String| {
-        let message = format!("cannot use the description `{}`", path.display());
-        Failure::new(Exit::Failure, message)
-            .caused_by(reason)
-            .hint("it is a TOML table of terms, such as `title = \"…\"`")
-    };
-    let text = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8".to_owned()))?;
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
-        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
-        unusable(format!("line {line}: {}", error.message()))
-    })?;
-    Ok(Metadata::from_table(&table)?)
 }

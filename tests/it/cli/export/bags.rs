@@ -120,7 +120,8 @@ fn hold_what_links_lead_to_or_nothing() {
 fn keep_their_item_closed() {
     let world = World::with_collection();
     world.write("s.txt", "s");
-    let new = "-c archive new s.txt --access closed --allow 192.0.2.0/24 --no-transferable";
+    let new =
+        "-c archive new s.txt -m access=closed -m access.allow=192.0.2.0/24 -m transferable=false";
     let name = world.run(new).line();
     let (place, _) = bag(&world, &name, "");
     world.run("-q init other --host other.example.org").succeeded();
@@ -159,7 +160,7 @@ fn whose_sidecar_cannot_be_read_need_a_row_that_says_who_may_read_them() {
     for other in ["format = 2", "formless"] {
         let world = World::with_collection();
         world.write("s.txt", "s");
-        let name = world.run("-c archive new s.txt --access closed").line();
+        let name = world.run("-c archive new s.txt -m access=closed").line();
         let (place, _) = bag(&world, &name, "");
         let sidecar = place.join("metadata/item.toml");
         let text = std::fs::read_to_string(&sidecar).unwrap();

@@ -226,7 +226,7 @@ hint: the other paths are deposited; repeat the command with only the paths name
     );
     assert_eq!((ran.code, ran.stdout.lines().count()), (3, 2));
     assert_eq!(whole_items(&open(&world)).len(), 2);
-    let ran = world.run("-c archive new --each --on-error stop -j 1 missing.txt");
+    let ran = world.run("-c archive new --each -j 1 missing.txt");
     same(
         &ran.stderr,
         str![[r#"

@@ -1,0 +1,135 @@
+//! The description of new items: the options of `urepo new` and `urepo import`.
+
+use std::path::Path;
+
+use urepo::import::DefaultTitle;
+use urepo::sidecar::{Conditions, Metadata, RelationKind};
+
+use crate::cli::context::Context;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+/// The description of the items.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::doc_markdown, reason = "the comments are the help, which has no markup")]
+#[command(next_help_heading = "Description")]
+pub(super) struct DescriptionArgs {
+    /// The title; the name of the file or directory unless given, and none for ''
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Who made it, the family name first; may be repeated
+    #[arg(long, value_name = "NAME")]
+    creator: Vec<String>,
+    /// The language of the content, such as en or pt-BR
+    #[arg(long, value_name = "TAG")]
+    language: Option<String>,
+    /// Any other term, x.KEY of your own, access=closed, access.allow=RANGE, transferable=false, part_of=ITEM and other relations;
+    /// @FILE reads terms from TOML; may be repeated
+    #[arg(short, long, value_name = "KEY=VALUE")]
+    meta: Vec<String>,
+}
+
+/// The description that was given.
+#[derive(Default)]
+pub(super) struct Given {
+    pub(super) metadata: Metadata,
+    pub(super) conditions: Conditions,
+    /// The keys of the given conditions.
+    pub(super) condition_keys: Vec<&'static str>,
+    /// Relations, with the items as they were typed.
+    pub(super) relations: Vec<(RelationKind, String)>,
+}
+
+/// Limit on a file of terms.
+const MAX_FILE_BYTES: u64 = 1024 * 1024;
+
+impl DescriptionArgs {
+    /// The title of items that are given none.
+    pub(super) fn default_title(&self) -> DefaultTitle {
+        match self.title.as_deref() {
+            Some("") => DefaultTitle::None,
+            _ => DefaultTitle::SourceName,
+        }
+    }
+
+    /// What was given: terms of options win over those of files.
+    pub(super) fn read(&self, context: &Context) -> Result<Given, Failure> {
+        let mut given = Given::default();
+        if let Some(title) = self.title.as_deref().filter(|it| !it.is_empty()) {
+            given.metadata.add("title", title)?;
+        }
+        for creator in &self.creator {
+            given.metadata.add("creator", creator)?;
+        }
+        if let Some(language) = &self.language {
+            given.metadata.add("language", language)?;
+        }
+        let (files, pairs): (Vec<_>, Vec<_>) =
+            self.meta.iter().partition(|text| text.starts_with('@'));
+        for pair in pairs {
+            let (key, value) = pair.split_once('=').ok_or_else(|| {
+                Failure::usage(format!("`--meta {pair}` has no `=`"))
+                    .hint("write `--meta key=value`, or `--meta @FILE`")
+            })?;
+            given.add(key, value)?;
+        }
+        let mut metadata = Metadata::default();
+        for file in files {
+            metadata.override_with(read_file(Path::new(&file[1..]), context)?);
+        }
+        metadata.override_with(given.metadata);
+        Ok(Given { metadata, ..given })
+    }
+}
+
+impl Given {
+    fn add(&mut self, key: &str, value: &str) -> Result<(), Failure> {
+        if key == "target" {
+            return Err(Failure::usage("the target is no term")
+                .hint("`--target FILE` says which file the identifier opens"));
+        }
+        if let Some(key) = Conditions::KEYS.into_iter().find(|it| *it == key) {
+            let mut values = vec![value.to_owned()];
+            if key == "access.allow" {
+                values.splice(0..0, self.conditions.values(key));
+            } else if self.condition_keys.contains(&key) {
+                return Err(Failure::usage(format!("`{key}` was given twice"))
+                    .hint("an item has one such value"));
+            }
+            let set = self.conditions.set(key, &values);
+            set.map_err(|error| Failure::usage(error.to_string()))?;
+            self.condition_keys.push(key);
+            return Ok(());
+        }
+        if let Some(kind) = RelationKind::of_description_key(key) {
+            let kind = kind.map_err(|_| no_relation(key))?;
+            self.relations.push((kind, value.to_owned()));
+            return Ok(());
+        }
+        Ok(self.metadata.add(key, value)?)
+    }
+}
+
+/// The failure of a key that looks like that of a relation.
+pub(super) fn no_relation(key: &str) -> Failure {
+    Failure::usage(format!("`{key}` is no relation")).hint(
+        "`translation.TAG` takes a language, such as pt-BR; a relation of your own is `relation.x.NAME`",
+    )
+}
+
+/// Reads terms from a TOML file.
+fn read_file(path: &Path, context: &Context) -> Result<Metadata, Failure> {
+    let bytes = context.read_file(path, MAX_FILE_BYTES)?;
+    let unusable = |reason: String| {
+        let message = format!("cannot use the description `{}`", path.display());
+        Failure::new(Exit::Failure, message)
+            .caused_by(reason)
+            .hint("it is a TOML table of terms, such as `title = \"…\"`")
+    };
+    let text = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8".to_owned()))?;
+    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
+        unusable(format!("line {line}: {}", error.message()))
+    })?;
+    Ok(Metadata::from_table(&table)?)
+}
