@@ -82,7 +82,6 @@ pub(crate) struct Given {
     pub(crate) collection: Option<OsString>,
     pub(crate) jobs: Option<usize>,
     pub(crate) lock_wait: Option<Duration>,
-    pub(crate) max_wait: Option<Duration>,
 }
 
 /// The directory of the host state, where this user may write to it.
@@ -129,8 +128,8 @@ impl Config {
         let jobs = layers.find(jobs, "UREPO_JOBS", parse_jobs, |it| Some(it.jobs?.to_string()))?;
         let lock_wait =
             layers.find(lock_wait, "UREPO_LOCK_WAIT", parse_duration, |it| it.lock_wait.clone())?;
-        let max_wait = layers
-            .find(given.max_wait, "UREPO_MAX_WAIT", parse_duration, |it| it.max_wait.clone())?;
+        let max_wait =
+            layers.find(None, "UREPO_MAX_WAIT", parse_duration, |it| it.max_wait.clone())?;
         let machine_id =
             layers.find(None, "UREPO_MACHINE_ID", parse_machine_id, |it| it.machine_id.clone())?;
         // The path in a file is whole, and need not be UTF-8.

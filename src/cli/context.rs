@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use signal_hook::SigId;
 use urepo::agent::{Agent, Caller};
@@ -56,17 +55,11 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(
-        global: Global,
-        printer: Printer,
-        command: &str,
-        max_wait: Option<Duration>,
-    ) -> Result<Context, Failure> {
+    pub(crate) fn new(global: Global, printer: Printer, command: &str) -> Result<Context, Failure> {
         let given = Given {
             collection: global.collection.clone(),
             jobs: global.jobs,
             lock_wait: global.lock_wait,
-            max_wait,
         };
         let config = Config::load(&given, |name| std::env::var_os(name), &config::files())?;
         let stop = catch_signals().map_err(|error| deaf(&error))?;

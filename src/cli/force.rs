@@ -3,6 +3,7 @@
 /// A safety rule; each command lists those that it can override.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Force {
+    Clock,
     Damaged,
     Last,
     Missing,

@@ -117,13 +117,7 @@ fn in_use(global: &Global, command: &Command) -> Option<OsString> {
 }
 
 fn run(command: &Command, name: &str, global: Global, printer: &Printer) -> Done {
-    let max_wait = match command {
-        Command::New(new) => new.issue.max_wait,
-        Command::Import(import) => import.issue.max_wait,
-        Command::Mint(mint) => mint.issue.max_wait,
-        _ => None,
-    };
-    let context = Context::new(global, printer.clone(), name, max_wait)?;
+    let context = Context::new(global, printer.clone(), name)?;
     command.run(&context).map_err(|mut failure| {
         context.advise(&mut failure);
         failure

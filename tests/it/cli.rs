@@ -153,7 +153,7 @@ mod collections {
         // Any spelling of the host is the same host.
         let ran = world.run("-c archive new a.txt --init --host ARCHIVE.Example.ORG.");
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        let ran = world.run("-c archive new a.txt --init --host archive.example.org --port 8080");
+        let ran = world.run("-c archive new a.txt --init --host archive.example.org:8080");
         assert_eq!(ran.code, 23);
         assert_eq!(world.run("-c archive list").succeeded().lines().count(), 3);
     }
@@ -175,15 +175,15 @@ mod collections {
     #[test]
     fn are_made_with_all_that_was_asked() {
         let world = World::new();
-        let line = "init archive --host archive.example.org --port 8080 --ip 192.0.2.7 \
-                    --granularity 60 --name Maps";
+        let line = "init archive --host archive.example.org:8080 --ip 192.0.2.7:8000 --name Maps";
         assert_eq!(world.run(line).code, 0);
+        world.set_granularity("archive", "60");
         let collection = open(&world);
         let settings = collection.settings();
         let subsystem = &settings.subsystems[0];
         assert_eq!(settings.name, "Maps");
         assert_eq!(subsystem.prefix().unwrap().to_string(), "example.org/archive.8080");
-        assert_eq!(subsystem.granularity.to_string(), "60");
+        assert_eq!((subsystem.granularity.to_string().as_str(), subsystem.ip_port), ("60", 8000));
         let ran = world.run("-c archive mint --json");
         assert!(records(&ran)[0]["ibip"].is_string(), "{}", ran.stdout);
     }

@@ -335,8 +335,9 @@ fn users_of_one_host_state_never_give_one_name() {
     for (user, root) in [(ANNA, "annas"), (BEN, "bens"), (ANNA, "annas"), (BEN, "bens")] {
         if !shared.0.path(root).join("urepo.toml").exists() {
             run(user, &format!("init {root} --host host.example.org"));
+            shared.0.set_granularity(root, "0.001");
         }
-        names.push(run(user, &format!("-c {root} mint --granularity 0.001")));
+        names.push(run(user, &format!("-c {root} mint")));
     }
     let given = names.clone();
     names.sort();

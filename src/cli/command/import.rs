@@ -15,7 +15,7 @@ use urepo::progress::{Progress, Scan, scan_first, with_scan};
 use urepo::sidecar::Relations;
 
 use super::description::{DescriptionArgs, Given};
-use super::mint::IssueArgs;
+use super::mint::{CLOCK, IssueArgs};
 use super::new::LINKS;
 use super::relations::At;
 use super::table::TableArgs;
@@ -123,7 +123,7 @@ pub(crate) struct Import {
     #[arg(long, value_name = "RULE", default_value = "keep", value_parser = one_of(&LINKS))]
     links: Links,
     /// Override a rule: `twins` keeps names that differ in case or Unicode form only; `missing` takes rows with
-    /// identifiers though a known collection cannot be opened
+    /// identifiers though a known collection cannot be opened; `clock` takes the clock for right
     #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
     force: Vec<Force>,
     #[command(flatten)]
@@ -135,7 +135,7 @@ pub(crate) struct Import {
     #[command(flatten)]
     description: DescriptionArgs,
     #[command(flatten)]
-    pub(crate) issue: IssueArgs,
+    issue: IssueArgs,
 }
 
 /// A table of what is imported.
@@ -183,7 +183,8 @@ const DEDUPE: [Choice<Dedupe>; 3] = [
 ];
 
 /// The rules that `--force` overrides here.
-const FORCE: [Choice<Force>; 2] = [
+const FORCE: [Choice<Force>; 3] = [
+    CLOCK,
     ("twins", "Keep names that are the same name on some file systems", Force::Twins),
     (
         "missing",
@@ -201,7 +202,7 @@ impl Import {
         }
         let options = self.options(context, &collection, &sources)?;
         let failed = sources.rejects_file(self.rejects.as_deref())?;
-        let issue = self.issue.options(context);
+        let issue = self.issue.options(context, &self.force);
         let others = names::others(context, &collection, &sources)?;
         let issuer = Issuer::new(&collection, &context.agent, &context.clock, &issue)?;
         if self.manifest.update {
@@ -239,7 +240,12 @@ impl Import {
 
     /// Prints the plan.
     fn rehearse(&self, context: &Context, collection: &Collection, sources: &Sources<'_>) -> Done {
-        Issuer::new(collection, &context.agent, &context.clock, &self.issue.options(context))?;
+        Issuer::new(
+            collection,
+            &context.agent,
+            &context.clock,
+            &self.issue.options(context, &self.force),
+        )?;
         let known = KnownSources::open(collection, None)?;
         let mut reporter = report::Reporter::new(context, collection, None);
         reporter.removes_sources = self.drop.remove_source;
@@ -251,8 +257,8 @@ impl Import {
         let (peers, clock) = (others.peers(unseen), &context.clock);
         let mut summary = plan(&known, options, peers, clock, found, &mut reporter, interrupt);
         self.finish_rows(context, (&known, sources), &mut summary, &mut reporter)?;
-        let IssueArgs { subsystem, granularity, .. } = &self.issue;
-        let wait = waiting(collection, subsystem.as_deref(), *granularity, summary.imported)?;
+        let subsystem = self.issue.subsystem.as_deref();
+        let wait = waiting(collection, subsystem, None, summary.imported)?;
         reporter.finish(summary, Some(wait))
     }
 

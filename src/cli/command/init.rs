@@ -10,7 +10,6 @@ use urepo::collection::{
     Collection, Subsystem, check_place, check_subsystem, init, init_without_names,
 };
 use urepo::disk::Watcher;
-use urepo::distributor::Setting;
 use urepo::holdings::UnseenRule;
 use urepo::identity::Host;
 
@@ -46,7 +45,7 @@ use crate::cli::{Done, shell};
 #[command(after_long_help = "\
 Examples:
   urepo init archive --host archive.example.org
-  urepo init maps --host maps.example.org --port 8080 --ip 192.0.2.7
+  urepo init maps --host maps.example.org:8080 --ip 192.0.2.7
   urepo init again --host lost.example.org --with mirror
   urepo init copies
   urepo init col --adopt --dry-run
@@ -57,14 +56,12 @@ pub(crate) struct Init {
     /// Its name for people; the directory's name unless given
     #[arg(long)]
     name: Option<String>,
-    /// The fully qualified host name that identifiers are built from; without it none are issued
-    #[arg(long, value_name = "FQDN", help_heading = "New collection")]
+    /// The fully qualified host name that identifiers are built from, and its port if it is not 80; without it none are issued
+    #[arg(long, value_name = "FQDN[:PORT]", help_heading = "New collection")]
     host: Option<String>,
-    #[command(flatten)]
-    subsystem: SubsystemArgs,
-    /// Granularity of dates: auto, or seconds such as 60, 1, 0.1
-    #[arg(long, default_value_t = Setting::Auto, requires = "host", help_heading = "New collection")]
-    granularity: Setting,
+    /// The address that IBIps are built from, and its port if it is not 800; without it, items get none
+    #[arg(long, value_name = "IP[:PORT]", requires = "host", help_heading = "New collection")]
+    ip: Option<String>,
     #[command(flatten)]
     past: PastArgs,
     /// Take the tree of items at ROOT in, in place
@@ -101,48 +98,53 @@ pub(crate) struct PastArgs {
     mirrors: Vec<String>,
 }
 
-/// The subsystem of a new collection, besides its host.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "New collection")]
-pub(crate) struct SubsystemArgs {
-    /// The port that identifiers are built from; 80 is not written
-    #[arg(long, default_value_t = 80, requires = "host")]
-    port: u32,
-    /// The address that IBIps are built from; without it, items get none
-    #[arg(long, requires = "host")]
-    ip: Option<IpAddr>,
-    /// The port that IBIps are built from; 800 is not written
-    #[arg(long, default_value_t = 800, requires = "host")]
-    ip_port: u32,
-}
+/// The port of a host that is not written.
+const HOST_PORT: u16 = 80;
 
-impl SubsystemArgs {
-    pub(super) fn subsystem(&self, host: &str, granularity: Setting) -> Result<Subsystem, Failure> {
-        let host: Host = host.parse()?;
-        // Each machine has this address, and an IBIp says which machine of the world it is of.
-        let is_own = |ip: &IpAddr| ip.is_loopback() || ip.is_unspecified() || ip.is_multicast();
-        if let Some(ip) = self.ip.filter(is_own) {
-            let what = format!(
-                "{ip} is the address of no single machine, so no IBIp can be built from it"
-            );
-            return Err(Failure::new(Exit::Failure, what).hint(
-                "leave `--ip` away: items then have no IBIp; one that is public may be added later",
-            ));
-        }
-        Ok(Subsystem {
-            port: port(self.port)?,
-            ip: self.ip,
-            ip_port: port(self.ip_port)?,
-            granularity,
-            ..Subsystem::new(host)
-        })
+/// The port of an address that is not written.
+const IP_PORT: u16 = 800;
+
+/// The subsystem of a new collection, of `HOST[:PORT]` and `IP[:PORT]`.
+pub(super) fn subsystem(host: &str, address: Option<&str>) -> Result<Subsystem, Failure> {
+    let (host, port) = match host.rsplit_once(':') {
+        Some((host, number)) => (host, port(number)?),
+        None => (host, HOST_PORT),
+    };
+    let host: Host = host.parse()?;
+    let (ip, ip_port) = match address.map(ip_and_port).transpose()? {
+        Some((ip, port)) => (Some(ip), port),
+        None => (None, IP_PORT),
+    };
+    // Each machine has this address, and an IBIp says which machine of the world it is of.
+    let is_own = |ip: &IpAddr| ip.is_loopback() || ip.is_unspecified() || ip.is_multicast();
+    if let Some(ip) = ip.filter(is_own) {
+        let what =
+            format!("{ip} is the address of no single machine, so no IBIp can be built from it");
+        return Err(Failure::new(Exit::Failure, what).hint(
+            "leave `--ip` away: items then have no IBIp; one that is public may be added later",
+        ));
     }
+    Ok(Subsystem { port, ip, ip_port, ..Subsystem::new(host) })
 }
 
-fn port(number: u32) -> Result<u16, Failure> {
-    match u16::try_from(number) {
+/// `192.0.2.7`, `192.0.2.7:8000`, `2001:db8::7` or `[2001:db8::7]:8000`.
+fn ip_and_port(text: &str) -> Result<(IpAddr, u16), Failure> {
+    if let Ok(ip) = text.parse() {
+        return Ok((ip, IP_PORT));
+    }
+    let unknown = || {
+        Failure::usage(format!("`{text}` is no IP address"))
+            .hint("`192.0.2.7`, `192.0.2.7:8000`, `2001:db8::7` or `[2001:db8::7]:8000`")
+    };
+    let (ip, number) = text.rsplit_once(':').ok_or_else(unknown)?;
+    let ip = ip.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(ip);
+    Ok((ip.parse().map_err(|_| unknown())?, port(number)?))
+}
+
+fn port(text: &str) -> Result<u16, Failure> {
+    match text.parse() {
         Ok(port @ 1..) => Ok(port),
-        _ => Err(Failure::new(Exit::Failure, format!("port {number} is not from 1 to 65535"))
+        _ => Err(Failure::new(Exit::Failure, format!("port {text} is not from 1 to 65535"))
             .hint("leave the port away for 80, the port of the Web")),
     }
 }
@@ -152,8 +154,7 @@ impl Init {
         // Without the dot of `init .`.
         let root: PathBuf = context.absolute(&self.root).components().collect();
         let host = self.host.as_deref();
-        let wanted =
-            host.map(|host| self.subsystem.subsystem(host, self.granularity)).transpose()?;
+        let wanted = host.map(|host| subsystem(host, self.ip.as_deref())).transpose()?;
         let prefix = wanted.as_ref().map(Subsystem::prefix).transpose()?;
         let name = self.name.as_deref();
         if self.adopt {

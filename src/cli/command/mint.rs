@@ -1,12 +1,12 @@
 //! `urepo mint`: issue identifiers without items.
 
-use std::time::Duration;
-
 use urepo::collection::{IssueOptions, Issuer, Label};
-use urepo::distributor::{ClockTrust, Setting};
+use urepo::distributor::ClockTrust;
 
+use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::{Context, put_back};
 use crate::cli::failure::Failure;
+use crate::cli::force::Force;
 use crate::cli::records::Item;
 use crate::cli::report::{End, Report};
 use crate::cli::{Done, human};
@@ -18,35 +18,36 @@ use crate::cli::{Done, human};
 #[command(after_long_help = "\
 Examples:
   urepo mint
-  urepo mint --count 1000
-  urepo mint --granularity 60")]
+  urepo mint --count 1000")]
 pub(crate) struct Mint {
     /// How many identifiers
     #[arg(long, value_name = "N", default_value_t = 1)]
     count: u64,
     #[command(flatten)]
-    pub(crate) issue: IssueArgs,
+    issue: IssueArgs,
+    /// Override a rule: `clock` takes the clock for right, though it is far ahead of the last identifier
+    #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
+    force: Vec<Force>,
 }
 
 /// Options for issuing identifiers.
 #[derive(Debug, clap::Args)]
-#[expect(clippy::doc_markdown, reason = "the comments are the help, which has no markup")]
 #[command(next_help_heading = "Identifiers")]
 pub(crate) struct IssueArgs {
     /// The subsystem that issues the identifiers, by name or prefix
     #[arg(long, value_name = "NAME")]
     pub(super) subsystem: Option<String>,
-    /// Granularity of dates: auto, or seconds such as 60, 1, 0.1
-    #[arg(long)]
-    pub(super) granularity: Option<Setting>,
-    /// How long to wait for an identifier, such as 5s or 2m; by default 5s for a clock that is behind, and for a
-    /// granularity as long as it takes [env: UREPO_MAX_WAIT]
-    #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
-    pub(crate) max_wait: Option<Duration>,
-    /// The clock is right, though it is far ahead of the last identifier
-    #[arg(long)]
-    accept_clock: bool,
 }
+
+/// The rules that `--force` overrides here.
+const FORCE: [Choice<Force>; 1] = [CLOCK];
+
+/// The rule about the clock.
+pub(super) const CLOCK: Choice<Force> = (
+    "clock",
+    "Take the clock for right, though it is far ahead of the last identifier",
+    Force::Clock,
+);
 
 /// Number of identifiers issued under one lock and one sync.
 const BATCH: u64 = 10_000;
@@ -59,7 +60,7 @@ impl Mint {
             );
         }
         let collection = context.collection()?;
-        let options = self.issue.options(context);
+        let options = self.issue.options(context, &self.force);
         let mut issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
         let mut report = Report::new(context, "minted", false);
         if context.global.dry_run {
@@ -92,13 +93,9 @@ impl Mint {
 }
 
 impl IssueArgs {
-    pub(super) fn options(&self, context: &Context) -> IssueOptions {
-        let trust = if self.accept_clock { ClockTrust::Accept } else { ClockTrust::Judge };
-        IssueOptions {
-            subsystem: self.subsystem.clone(),
-            granularity: self.granularity,
-            ..context.issue_options(trust)
-        }
+    pub(super) fn options(&self, context: &Context, forced: &[Force]) -> IssueOptions {
+        let trust = Force::Clock.rule(forced, ClockTrust::Accept);
+        IssueOptions { subsystem: self.subsystem.clone(), ..context.issue_options(trust) }
     }
 }
 

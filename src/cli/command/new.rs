@@ -14,8 +14,8 @@ use urepo::layout;
 use urepo::progress::{NoProgress, Progress, scan_first, with_scan};
 
 use super::description::{DescriptionArgs, Given};
-use super::init::{PastArgs, SubsystemArgs};
-use super::mint::IssueArgs;
+use super::init::{PastArgs, subsystem};
+use super::mint::{CLOCK, IssueArgs};
 use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
@@ -82,7 +82,8 @@ pub(crate) struct New {
     /// What to do with symbolic links
     #[arg(long, value_name = "RULE", default_value = "keep", value_parser = one_of(&LINKS))]
     links: Links,
-    /// Override a rule: `twins` keeps names that differ in case or Unicode form only
+    /// Override a rule: `twins` keeps names that differ in case or Unicode form only; `clock` takes the clock for right, though it
+    /// is far ahead of the last identifier
     #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
     force: Vec<Force>,
     #[command(flatten)]
@@ -92,15 +93,13 @@ pub(crate) struct New {
     #[command(flatten)]
     relations: relations::RelationArgs,
     #[command(flatten)]
-    pub(crate) issue: IssueArgs,
+    issue: IssueArgs,
     /// Create the collection that -c names first if it is missing; needs --host
     #[arg(long, requires = "host", help_heading = "New collection")]
     init: bool,
     /// The fully qualified host name that identifiers are built from
-    #[arg(long, value_name = "FQDN", requires = "init", help_heading = "New collection")]
+    #[arg(long, value_name = "FQDN[:PORT]", requires = "init", help_heading = "New collection")]
     host: Option<String>,
-    #[command(flatten)]
-    made: SubsystemArgs,
 }
 
 /// The rules for symbolic links.
@@ -117,8 +116,8 @@ pub(super) const LINKS: [Choice<Links>; 5] = [
 ];
 
 /// The rules that `--force` overrides here.
-const FORCE: [Choice<Force>; 1] =
-    [("twins", "Keep names that some file systems take for one", Force::Twins)];
+const FORCE: [Choice<Force>; 2] =
+    [("twins", "Keep names that some file systems take for one", Force::Twins), CLOCK];
 
 impl New {
     pub(crate) fn run(&self, context: &Context) -> Done {
@@ -141,7 +140,7 @@ impl New {
             requests.relations = relations.of_items()?;
         }
         if context.global.dry_run {
-            let issue = self.issue.options(context);
+            let issue = self.issue.options(context, &self.force);
             return dry::run(context, &collection, &options, requests, is_single, &issue);
         }
         let name = deposit(context, &collection, self, options, requests, is_single)?;
@@ -164,7 +163,7 @@ impl New {
     /// The subsystem of the collection that `--init` makes.
     fn subsystem(&self) -> Result<Subsystem, Failure> {
         let host = self.host.as_deref().unwrap_or_default();
-        self.made.subsystem(host, self.issue.granularity.unwrap_or_default())
+        subsystem(host, None)
     }
 
     /// The collection, created with `--init`; `None` in a dry run that would create it.
@@ -254,7 +253,7 @@ fn deposit(
     requests: sources::Requests,
     is_single: bool,
 ) -> Result<Option<RepositoryName>, Failure> {
-    let issue = new.issue.options(context);
+    let issue = new.issue.options(context, &new.force);
     let issuer = Issuer::new(collection, &context.agent, &context.clock, &issue)?;
     let writer = context.writer(collection)?;
     let progress: Box<dyn Progress> =

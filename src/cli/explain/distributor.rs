@@ -17,21 +17,21 @@ impl Explain for DistributorError {
                      under another `port` in `urepo.toml`"
                         .to_owned()
                 } else {
-                    format!("correct the clock, or wait with `--max-wait {hours}h`")
+                    format!("correct the clock, or wait with `UREPO_MAX_WAIT={hours}h`")
                 };
                 Failure::of(Exit::WouldWait, self).caused_by(dates(*last, *now)).hint(hint)
             }
             Self::TooLong { last, now, wait, .. } => {
                 let seconds = wait.as_secs() + 1;
                 Failure::of(Exit::WouldWait, self).caused_by(dates(*last, *now)).hint(format!(
-                    "wait with `--max-wait {seconds}s`, or take `--granularity auto`"
+                    "wait with `UREPO_MAX_WAIT={seconds}s`, or set `granularity = \"auto\"` in `urepo.toml`"
                 ))
             }
             Self::ClockDoubtful { verdict: Verdict::PastYear9999 { .. }, .. } => {
                 Failure::of(Exit::Failure, self).hint("correct the clock")
             }
             Self::ClockDoubtful { .. } => Failure::of(Exit::Failure, self)
-                .hint("correct the clock; if it is right, repeat with `--accept-clock`"),
+                .hint("correct the clock; if it is right, repeat with `--force clock`"),
             Self::OtherMachine { recorded, this, .. } => Failure::of(Exit::Failure, self)
                 .caused_by(format!("it was written as `{recorded}`, this is `{this}`"))
                 .hint(format!(

@@ -245,10 +245,11 @@ fn a_conflict_is_23() {
 #[test]
 fn a_wait_that_is_too_long_is_24() {
     let (world, _) = world_with_item();
+    world.set_granularity("archive", "60");
     // The second name of a minute has to wait; a minute may end between two runs, not always.
-    let line = "-c archive mint --granularity 60 --max-wait 0";
+    let line = "UREPO_MAX_WAIT=0 -c archive mint";
     assert!((0..5).any(|_| world.run(line).code == 24));
-    let line = "-c archive new a.txt --granularity 60 --max-wait 0";
+    let line = "UREPO_MAX_WAIT=0 -c archive new a.txt";
     assert!((0..5).any(|_| world.run(line).code == 24));
 }
 

@@ -102,8 +102,9 @@ fn does_not_count_a_deleted_item_as_there() {
 #[test]
 fn plans_without_a_trace() {
     let world = world_with_sources();
+    world.set_granularity("archive", "60");
     let before = bytes_below(&world.path("archive"));
-    let ran = world.run("-c archive import -n in --granularity 60");
+    let ran = world.run("-c archive import -n in");
     let plan = "would import [WORLD]/in/a.txt: 1 file, 5 B\n\
                 would import [WORLD]/in/dir: 1 file, 4 B\n";
     assert_eq!(ran.succeeded(), plan);
@@ -267,8 +268,9 @@ fn reads_a_pipe_once() {
     }
     // Names that may have to be waited for are counted before.
     let world = world_with_sources();
+    world.set_granularity("archive", "1");
     let script = "mkfifo described; { echo 'creator = \"Anna\"' > described & } > /dev/null 2>&1; \
-        exec timeout 60 \"$0\" -c archive import in/a.txt --granularity 1 --meta @described";
+        exec timeout 60 \"$0\" -c archive import in/a.txt --meta @described";
     world.finish(world.shell(script)).succeeded();
     let name = world.run("-c archive list").line();
     assert!(world.run(&format!("-c archive show {name}")).succeeded().contains("Anna"));

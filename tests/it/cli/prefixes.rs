@@ -47,7 +47,7 @@ fn collections_of_one_host_never_give_one_name() {
     let mut names = Vec::new();
     let mut mint = |root: &str| names.push(world.run(&format!("-c {root} mint")).line());
     mint("archive");
-    let again = world.run("init again --host ARCHIVE.example.org --port 80");
+    let again = world.run("init again --host ARCHIVE.example.org:80");
     let note = "this machine has issued identifiers of `example.org/archive` before, the last 20";
     assert!(again.code == 0 && again.stderr.contains(note), "{}", again.stderr);
     mint("again");
@@ -135,9 +135,10 @@ fn of_one_address_they_never_give_one_ibip() {
     let mut ibips = Vec::new();
     for root in ["a", "b"] {
         world.run(&format!("init {root} --host {root}.example.org --ip 192.0.2.1")).succeeded();
+        world.set_granularity(root, "0.1");
     }
     for root in ["a", "b", "a", "b"] {
-        let name = world.run(&format!("-c {root} new x.txt --granularity 0.1")).line();
+        let name = world.run(&format!("-c {root} new x.txt")).line();
         let shown = world.run(&format!("-c {root} show {name}"));
         let ibip = shown.succeeded().lines().find(|line| line.starts_with("ibip")).unwrap();
         ibips.push(ibip.to_owned());
@@ -325,7 +326,8 @@ fn verify_finds_items_of_one_ibip_and_names_of_the_future() {
     let world = World::new();
     world.run("init a --host a.example.org --ip 192.0.2.1").succeeded();
     world.write("x.txt", "x");
-    let first = world.run("-c a new x.txt --granularity 1").line();
+    world.set_granularity("a", "1");
+    let first = world.run("-c a new x.txt").line();
     let ran = world.run("-c a verify");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
     let second = first.replace("example.org/a/", "example.org/b/");

@@ -37,9 +37,9 @@ caused by: it has no subsystem `example.org/maps`
 hint: leave `--host` away, or add the subsystem to `[WORLD]/archive/urepo.toml`
 
 "#]]);
-    refuses(&world, "init tree --adopt --port 8080", 2).tells(str![[r#"
-error: the following required arguments were not provided: --host <FQDN>
-hint: Usage: urepo init --host <FQDN> --adopt --port <PORT> <ROOT>
+    refuses(&world, "init tree --adopt --ip 192.0.2.7", 2).tells(str![[r#"
+error: the following required arguments were not provided: --host <FQDN[:PORT]>
+hint: Usage: urepo init --host <FQDN[:PORT]> --adopt --ip <IP[:PORT]> <ROOT>
 
 "#]]);
     refuses(&world, "init tree --adopt --host localhost", 1).tells(str![[r#"

@@ -50,7 +50,7 @@ hint: correct the clock; if it is right, a clock that was ahead has issued the l
     );
     assert_eq!((ran.code, ran.stdout.as_str()), (24, ""));
     assert_eq!(world.run("-c archive mint").code, 24);
-    assert_eq!(world.run("-c archive mint --max-wait 1d").code, 24);
+    assert_eq!(world.run("UREPO_MAX_WAIT=1d -c archive mint").code, 24);
     assert_eq!(staged(&world.path("archive")), [""; 0]);
 }
 
@@ -87,19 +87,20 @@ fn long_before_the_clock() {
         &stderr,
         str![[r#"
 error: no identifier was issued: the clock is # d # h ahead of the last identifier, 1996/05.01.12.#; one from a wrong future would block all others until then
-hint: correct the clock; if it is right, repeat with `--accept-clock`
+hint: correct the clock; if it is right, repeat with `--force clock`
 
 "#]],
     );
     assert_eq!((ran.code, ran.stdout.as_str()), (1, ""));
     assert_eq!(staged(&world.path("archive")), [""; 0]);
-    assert_eq!(world.run("-c archive new a.txt --accept-clock").code, 0);
+    assert_eq!(world.run("-c archive new a.txt --force clock").code, 0);
 }
 
 #[test]
 fn with_a_long_granularity() {
     let world = world_with_file();
-    let line = "-c archive mint --granularity 60 --max-wait 0";
+    world.set_granularity("archive", "60");
+    let line = "UREPO_MAX_WAIT=0 -c archive mint";
     // The second name of a minute has to wait; a minute may end between two runs, not always.
     let ran = (0..5).map(|_| world.run(line)).find(|ran| ran.code == 24).unwrap();
     let newest = ran.stderr.split("last identifier ").nth(1).unwrap();
@@ -110,7 +111,7 @@ fn with_a_long_granularity() {
         str![[r#"
 error: no identifier was issued: the next one of `example.org/archive` is # s away
 caused by: last identifier [LAST], clock [LAST].# (UTC)
-hint: wait with `--max-wait #s`, or take `--granularity auto`
+hint: wait with `UREPO_MAX_WAIT=#s`, or set `granularity = "auto"` in `urepo.toml`
 
 "#]],
     );

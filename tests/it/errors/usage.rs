@@ -134,13 +134,13 @@ error: invalid value 'Lost' for '--state <STATE,…>': `Lost` is not a state; ex
 fn of_commands_that_is_wrong() {
     let world = world_with_file();
     refuses(&world, "new a.txt --init", 2).tells(str![[r#"
-error: the following required arguments were not provided: --host <FQDN>
-hint: Usage: urepo new --init --host <FQDN> <PATH>...
+error: the following required arguments were not provided: --host <FQDN[:PORT]>
+hint: Usage: urepo new --init --host <FQDN[:PORT]> <PATH>...
 
 "#]]);
     refuses(&world, "new a.txt --host archive.example.org", 2).tells(str![[r#"
 error: the following required arguments were not provided: --init
-hint: Usage: urepo new --host <FQDN> --init <PATH>...
+hint: Usage: urepo new --host <FQDN[:PORT]> --init <PATH>...
 
 "#]]);
     refuses(&world, "new a.txt --links perhaps", 2).tells(str![[r#"

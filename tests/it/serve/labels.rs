@@ -220,11 +220,12 @@ fn labels_are_those_of_the_worked_example() {
         let world = World::new();
         let (host, prefix) = [
             ("mtc-m18.sid.inpe.br", "sid.inpe.br/mtc-m18"),
-            ("mtc-m18.sid.inpe.br --port 8080", "sid.inpe.br/mtc-m18.8080"),
+            ("mtc-m18.sid.inpe.br:8080", "sid.inpe.br/mtc-m18.8080"),
         ][at % 2];
         let address = text(row, "address");
-        let init = format!("init archive --host {host} --ip {address} --granularity 1");
+        let init = format!("init archive --host {host} --ip {address}");
         world.run(&init).succeeded();
+        world.set_granularity("archive", "1");
         let clock = Arc::new(TestClock::at("2010-10-20T15:00:00Z"));
         let (site, [secret, ..]) = issuing(&world, &clock);
         let [example] = &generation("distributor")[..] else { panic!() };

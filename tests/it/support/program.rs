@@ -64,14 +64,29 @@ impl World {
         command
     }
 
-    /// Runs the program with the words of `line`, of which ` < FILE` may be the last.
+    /// Runs the program with the words of `line`. As in a shell, `UREPO_NAME=VALUE` may be the first of them, and ` < FILE`
+    /// the last.
     pub(crate) fn run(&self, line: &str) -> Ran {
-        let Some((line, file)) = line.split_once(" < ") else {
-            return self.run_args(line.split_whitespace());
+        let (line, file) =
+            line.split_once(" < ").map_or((line, None), |(it, file)| (it, Some(file)));
+        let (variable, line) = match line.split_once(' ') {
+            Some((variable, line)) if variable.starts_with("UREPO_") => (Some(variable), line),
+            _ => (None, line),
         };
         let mut command = self.command(line.split_whitespace());
-        command.stdin(std::fs::File::open(self.path(file.trim())).unwrap());
+        command.envs(variable.and_then(|it| it.split_once('=')));
+        if let Some(file) = file {
+            command.stdin(std::fs::File::open(self.path(file.trim())).unwrap());
+        }
         self.finish(command)
+    }
+
+    /// Sets the granularity of the dates that the collection `root` issues.
+    pub(crate) fn set_granularity(&self, root: &str, seconds: &str) {
+        let path = format!("{root}/urepo.toml");
+        let text = std::fs::read_to_string(self.path(&path)).unwrap();
+        let text = text.replace("granularity = \"auto\"", &format!("granularity = \"{seconds}\""));
+        self.write(&path, text);
     }
 
     /// The same in a process that may have only so many files open.
