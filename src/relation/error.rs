@@ -28,6 +28,16 @@ pub enum RelateError {
         /// The relation that each would have to the other.
         kind: RelationKind,
     },
+    /// Two new relations contradict each other.
+    #[error("`{other}` cannot be both the {} and the {} of `{name}`", .kinds[0], .kinds[1])]
+    Both {
+        /// The item.
+        name: RepositoryName,
+        /// The other one.
+        other: Identifier,
+        /// The relations.
+        kinds: Box<[RelationKind; 2]>,
+    },
     /// A translation is in another language.
     #[error("`{original}` is in `{language}` itself, and has no translation into it")]
     OwnLanguage {

@@ -56,9 +56,12 @@ pub fn plan<C: Borrow<Collection>>(
         let other = look_up(collections, &relation.to)?;
         own_end.links.push(Link::of(RelationAction::Unlink, relation, other.sidecar()));
         if !other.sidecar().is_some_and(|other| keeps_another(&own, relation, correction, other)) {
-            plan.add_other(&other, relation, back_to_remove(relation, &own, &other), &own);
+            for back in backs_to_remove(relation, &own, &other) {
+                plan.add_other(&other, relation, (RelationAction::Unlink, back), &own);
+            }
         }
     }
+    refuse_contradiction(collections, &own, correction)?;
     for relation in &correction.link {
         let Relation { kind, .. } = relation;
         let other = look_up(collections, &relation.to)?;
@@ -73,6 +76,14 @@ pub fn plan<C: Borrow<Collection>>(
             refuse_circle(collections, &own, kind, sidecar)?;
         }
         plan.misnamed.extend(misnamed(&own, language.as_ref(), kind, sidecar));
+        if let (RelationKind::TranslationOf, Some(language)) = (kind, &language) {
+            // The text was a translation into another language before that was corrected.
+            let is_other = |it: &RelationKind| matches!(it, RelationKind::Translation(into) if into.excludes(language));
+            for into in translations_to(&own, sidecar).into_iter().filter(is_other) {
+                let back = (RelationAction::Unlink, Back::Kind(into));
+                plan.add_other(&other, relation, back, &own);
+            }
+        }
         own_end.links.push(Link::of(RelationAction::Link, relation, sidecar));
         let back = (RelationAction::Link, back(kind, language.as_ref()));
         plan.add_other(&other, relation, back, &own);
@@ -204,20 +215,55 @@ fn back(kind: &RelationKind, language: Option<&Language>) -> Back {
     }
 }
 
-/// The same for a relation that is removed: a translation keeps the language under which it is stored.
-fn back_to_remove(relation: &Relation, own: &Sidecar, other: &Other) -> (RelationAction, Back) {
-    let Relation { kind, .. } = relation;
-    let back = match (kind, other.sidecar()) {
+/// The same for a relation that is removed: a translation keeps the languages under which it is stored.
+fn backs_to_remove(relation: &Relation, own: &Sidecar, other: &Other) -> Vec<Back> {
+    match (&relation.kind, other.sidecar()) {
         (RelationKind::TranslationOf, Some(other)) => {
-            let names = own.identifiers();
-            let held = other.relations.iter().find(|back| {
-                matches!(back.kind, RelationKind::Translation(_)) && names.contains(&back.to)
-            });
-            held.map_or(Back::Nothing, |held| Back::Kind(held.kind))
+            translations_to(own, Some(other)).into_iter().map(Back::Kind).collect()
         }
-        _ => back(kind, None),
+        (kind, _) => vec![back(kind, None)],
+    }
+}
+
+/// The translations of `other` that lead to the item of `own`.
+fn translations_to(own: &Sidecar, other: Option<&Sidecar>) -> Vec<RelationKind> {
+    let names = own.identifiers();
+    let relations = other.into_iter().flat_map(|other| other.relations.iter());
+    let leads_here =
+        |it: &Relation| matches!(it.kind, RelationKind::Translation(_)) && names.contains(&it.to);
+    relations.filter(leads_here).map(|it| it.kind).collect()
+}
+
+/// Refuses two relations of one correction that contradict each other, such as an item that both follows another and is followed
+/// by it.
+fn refuse_contradiction(
+    collections: &[&Collection],
+    own: &Sidecar,
+    correction: &Correction,
+) -> Result<(), RelateError> {
+    let key = |kind: &RelationKind| match kind {
+        RelationKind::PreviousEdition => RelationKind::NextEdition.key(),
+        RelationKind::TranslationOf => "translation",
+        RelationKind::MetadataOf => RelationKind::Metadata.key(),
+        kind => kind.key(),
     };
-    (RelationAction::Unlink, back)
+    for (at, relation) in correction.link.iter().enumerate() {
+        let is_inverse = |it: &&Relation| {
+            key(&it.kind) == key(&relation.kind) && it.kind.key() != relation.kind.key()
+        };
+        for other in correction.link[..at].iter().filter(is_inverse) {
+            let names = [&relation.to, &other.to].map(|it| name_of(collections, it));
+            let [a, b] = names;
+            if relation.to == other.to || a?.is_some_and(|a| b.is_ok_and(|b| b == Some(a))) {
+                return Err(RelateError::Both {
+                    name: own.repository.clone(),
+                    other: relation.to.clone(),
+                    kinds: Box::new([other.kind.clone(), relation.kind.clone()]),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Link {

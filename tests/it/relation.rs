@@ -241,3 +241,47 @@ fn many_items_become_parts_and_a_bad_one_is_named() {
     assert!(ran.stderr.contains("cannot be related to itself"), "{}", ran.stderr);
     assert_eq!(two.held("archive", &two.own[1]), "[relations] next_higher_unit = \"A\"");
 }
+
+/// A translation whose language was corrected leads back once, and its removal removes every way back.
+#[test]
+fn a_corrected_language_leaves_no_other_way_back() {
+    let two = Two::new();
+    two.relate("B translation_of=A language=en").succeeded();
+    two.relate("B translation_of=A language=fr").succeeded();
+    assert_eq!(two.held("archive", &two.own[0]), "[relations.translation] fr = \"B\"");
+    assert_eq!(two.verified(), "");
+    // Another program left both.
+    let sidecar = two.world.path("archive").join(&two.own[0]).join("item.toml");
+    let text = std::fs::read_to_string(&sidecar).unwrap();
+    let both = format!("[relations.translation]\nen = \"{}\"", two.own[1]);
+    std::fs::write(&sidecar, text.replace("[relations.translation]", &both)).unwrap();
+    two.world.run(&format!("-c archive repair {} --accept -y", two.own[0])).succeeded();
+    two.relate("B translation_of=").succeeded();
+    assert_eq!(two.held_here(), ["", ""]);
+}
+
+#[test]
+fn relations_of_one_command_do_not_contradict_each_other() {
+    let two = Two::new();
+    for line in [
+        "A edition_of=B next_edition=B",
+        "A metadata=B metadata_of=B",
+        "A translation_of=B translation.en=B",
+        "A next_edition=C edition_of=C --with mirror",
+    ] {
+        let ran = two.relate(line);
+        assert_eq!(ran.code, 23, "{line}: {}", ran.stderr);
+        assert!(ran.stderr.contains("cannot be both"), "{line}: {}", ran.stderr);
+        assert_eq!(two.held_here(), ["", ""], "{line}");
+    }
+    two.relate("A edition_of=B next_edition=C part_of=B --with mirror").succeeded();
+    assert_eq!(two.relate("A part_of+=").code, 2);
+}
+
+#[test]
+fn a_state_narrows_one_item_as_well() {
+    let two = Two::new();
+    let ran = two.relate("A --state Elsewhere part_of=B");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(two.held_here(), ["", ""]);
+}

@@ -70,7 +70,7 @@ impl Explain for RelateError {
     fn explain(&self) -> Failure {
         match self {
             Self::Collection(error) => error.explain(),
-            Self::Itself(_) => Failure::of(Exit::Conflict, self),
+            Self::Itself(_) | Self::Both { .. } => Failure::of(Exit::Conflict, self),
             Self::Circle { earlier: item, .. } | Self::Mutual { other: item, .. } => {
                 Failure::of(Exit::Conflict, self)
                     .hint(format!("`urepo show {item}` lists its relations"))

@@ -142,7 +142,7 @@ impl Set {
             Correction { name, edits: edits.to_vec(), unlink, link }
         };
         let mut left = Vec::new();
-        let done = if selection.is_single() {
+        let done = if selection.is_single() && selection.flags.state.is_none() {
             let (sidecar, _) = context.item(&home, &selection.items[0])?.sidecar()?;
             let planned = at.plan(context, &correction(&sidecar))?;
             let mut reporter = AmendReporter::new(context, planned.plan.ends.len() == 1);
@@ -189,11 +189,13 @@ impl Changes {
             (_, Some(key)) => (key, Sign::Remove),
             (None, None) => (key, Sign::Set),
         };
-        if sign == Sign::Remove && value.is_empty() {
-            return Err(Failure::usage(format!("`{key}-=` says no value"))
+        let kind = RelationKind::of_description_key(key);
+        if value.is_empty() && (sign == Sign::Remove || sign == Sign::Add && kind.is_some()) {
+            let sign = if sign == Sign::Add { '+' } else { '-' };
+            return Err(Failure::usage(format!("`{key}{sign}=` says no value"))
                 .hint(format!("`{key}=` removes all values")));
         }
-        if let Some(kind) = RelationKind::of_description_key(key) {
+        if let Some(kind) = kind {
             return self.add_relation((key, kind), sign, value);
         }
         self.add_edit(key, sign, value.to_owned());
