@@ -9,15 +9,13 @@ use urepo::index::Word;
 use super::context::Context;
 use super::global::Global;
 use super::printer::Purpose;
-use super::{Done, command};
+use super::{Done, command, help};
 
 /// Keeps files in uniform repositories: every item gets a permanent identifier (IBI), which is also its
 /// path, needs no registry and no server, and is never issued twice.
 #[derive(Debug, Parser)]
 #[command(name = "urepo", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(
-    after_help = "`urepo help COMMAND` says more, and urepo(7) has exit codes, finding codes and settings."
-)]
+#[command(override_help = help::screen())]
 pub(crate) struct Args<C: Subcommand = Command> {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -42,21 +40,33 @@ impl Args {
     }
 }
 
+/// The options before a command that take a value.
+const VALUED: [&str; 6] = ["-c", "--collection", "-j", "--jobs", "--color", "--lock-wait"];
+
 /// The command line with `-KEY:` of a search as `not:KEY:`, which is no option.
 fn unwanted_words(words: &[OsString]) -> Cow<'_, [OsString]> {
+    let mut at = 1;
+    while words.get(at).is_some_and(|it| it.as_encoded_bytes().starts_with(b"-")) {
+        at += 1 + usize::from(VALUED.iter().any(|valued| words[at] == *valued));
+    }
     let is_list = |it: &OsString| ["list", "ls", "find", "search"].iter().any(|word| it == word);
-    let end = words.iter().position(|it| it == "--").unwrap_or(words.len());
-    if !words[..end].iter().any(is_list) {
+    if !words.get(at).is_some_and(is_list) {
         return words.into();
     }
-    let unwanted = |word: &OsString| {
-        let text = word.to_str()?.strip_prefix('-').filter(|it| it.contains(':'))?;
+    let mut is_value = false;
+    let mut unwanted = |word: &OsString| {
+        let text = word.to_str().unwrap_or_default();
+        // The value of an option stays as it is.
+        let was_value = std::mem::replace(&mut is_value, text.starts_with("--") && text != "--");
+        let text = text.strip_prefix('-').filter(|it| it.contains(':') && !was_value)?;
         let word = Word::of_argument(&format!("not:{text}")).ok()?.into_iter().next()?;
         word.key.map(|_| OsString::from(format!("not:{text}")))
     };
-    let (words, rest) = words.split_at(end);
-    let words = words.iter().map(|word| unwanted(word).unwrap_or_else(|| word.clone()));
-    words.chain(rest.iter().cloned()).collect()
+    let end = words.iter().position(|it| it == "--").unwrap_or(words.len());
+    let rewritten =
+        words[at..end].iter().map(|word| unwanted(word).unwrap_or_else(|| word.clone()));
+    let rewritten: Vec<_> = rewritten.collect();
+    [&words[..at], &rewritten[..], &words[end..]].concat().into()
 }
 
 /// The command line for clap, with the definitions of all commands: for help, completions and man pages.

@@ -30,7 +30,6 @@ use crate::clock::Clock;
 use crate::custody::CustodyId;
 use crate::digest::Digest;
 use crate::disk::{Dir, IoContext, Kind, PathError, Watcher, random_bytes, resolved};
-use crate::identity::RepositoryName;
 use crate::layout;
 use crate::wait::Waiter;
 
@@ -61,6 +60,7 @@ pub(crate) use ledger::{IMPORTED, ImportReader, SOURCE};
 pub use names::list::{Listed, Names};
 pub(crate) use names::list::{listing_order, visit_tree};
 pub(crate) use names::lookup::Lookup;
+pub use names::year_dir_cache::Payloads;
 pub(crate) use names::year_dir_cache::YearDirCache;
 pub use setup::archive::{ArchiveSettings, ClientAddress, InternalKey, Scheme, UrlBase};
 pub use setup::discover;
@@ -214,9 +214,9 @@ impl Collection {
         &self.root
     }
 
-    /// Whether the directory of the item `name` has one of files. It has none if it was deleted or has moved, or is damaged.
-    pub fn has_payload(&self, name: &RepositoryName) -> bool {
-        self.root.glance(&[name.as_str(), layout::PAYLOAD].join("/")).is_some()
+    /// Finds out which items have files here, one year after the other.
+    pub fn payloads(&self) -> Payloads<'_> {
+        Payloads(YearDirCache::new(self))
     }
 
     /// The path of the root.

@@ -1,8 +1,9 @@
 //! The one form in which words are searched: the texts of items and those of people alike.
 //!
-//! Case, accents and the marks of every script do not count, and letters that other alphabets have not are spelt as most people
-//! type them: `ł` is `l`, and `æ` is `ae`. Scripts that part no words are found by any two letters, so each two neighbours are a
-//! token.
+//! Case and accents do not count, nor do the points of Hebrew and Arabic, and letters that other alphabets have not are spelt as
+//! most people type them: `ł` is `l`, and `æ` is `ae`. A mark that makes another letter counts: kana with and without voice marks,
+//! and the vowels of India and South-East Asia. In scripts that write long words or no blanks, each two neighbours are a token, so
+//! that any two letters find a text.
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
@@ -27,7 +28,8 @@ pub(super) fn plain(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    let bare: String = text.nfkd().filter(|it| !is_combining_mark(*it)).collect();
+    let counts = |it: &char| !is_combining_mark(*it) || makes_another_letter(*it);
+    let bare: String = text.nfkd().filter(counts).collect();
     let folded = fold(&bare);
     let mut plain = String::with_capacity(folded.len());
     for letter in folded.chars() {
@@ -43,7 +45,7 @@ pub(super) fn plain(text: &str) -> String {
 pub(super) fn words(text: &str) -> String {
     let plain = plain(text);
     let mut words = String::with_capacity(plain.len());
-    for run in plain.split(|it: char| !it.is_alphanumeric()) {
+    for run in plain.split(|it: char| !it.is_alphanumeric() && !makes_another_letter(it)) {
         let mut rest = run;
         while let Some(first) = rest.chars().next() {
             let is_unparted = parts_no_words(first);
@@ -78,11 +80,20 @@ fn push_pairs(words: &mut String, letters: &str) {
     }
 }
 
-/// Whether the script of a letter writes words without blanks: Han, kana, Hangul and Thai.
+/// Whether a mark makes another letter: the voice marks of kana, and the signs of the scripts from Devanagari to Khmer.
+fn makes_another_letter(mark: char) -> bool {
+    matches!(mark, '\u{3099}' | '\u{309a}')
+        || (matches!(mark, '\u{0900}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
+            && is_combining_mark(mark))
+}
+
+/// Whether the script of a letter writes no blanks between words, or long words: Han, kana, Hangul, Thai, Lao, Burmese and Khmer.
 fn parts_no_words(letter: char) -> bool {
     matches!(letter,
-        '\u{0e00}'..='\u{0e7f}'
+        '\u{0e00}'..='\u{0eff}'
+        | '\u{1000}'..='\u{109f}'
         | '\u{1100}'..='\u{11ff}'
+        | '\u{1780}'..='\u{17ff}'
         | '\u{3005}'..='\u{30ff}'
         | '\u{3130}'..='\u{318f}'
         | '\u{3400}'..='\u{4dbf}'
@@ -92,6 +103,15 @@ fn parts_no_words(letter: char) -> bool {
         | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{3ffff}')
 }
+
+/// The end of an identifier as one token: a part of one, such as `2026`, is found by none of its own.
+pub(super) fn end_of_name(text: &str) -> String {
+    let text = text.trim_start_matches('/').to_ascii_lowercase();
+    text.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { JOIN }).collect()
+}
+
+/// In place of dots and slashes, which part tokens.
+const JOIN: char = '\u{e001}';
 
 /// Whether the last of the folded `words` is a single letter of which texts have pairs.
 pub(super) fn is_half_a_pair(words: &str) -> bool {
@@ -137,6 +157,10 @@ mod tests {
             ("東京都の地図", "東京 京都 都の の地 地図"),
             ("第3巻", "第 3 巻"),
             ("서울시", "서울 울시"),
+            ("パリ", "パリ"),
+            ("バリ", "バリ"),
+            ("की का", "की का"),
+            ("שָׁלוֹם", "שלום"),
             ("!!! --", ""),
         ] {
             assert_eq!(words(text), expected, "{text}");

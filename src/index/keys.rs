@@ -29,19 +29,26 @@ pub(super) fn column_of(term: &str) -> &'static str {
     }
 }
 
-/// The keys of `[relations]` that `key` of a search means: one, or for `related` all of them.
-pub fn relations_of(key: &str) -> Option<&'static [&'static str]> {
-    let all: &'static [&'static str] = &RELATION_KEYS;
+/// The kinds of relation that `key` of a search means: one, with its language or name, or for `related` all of them.
+pub fn relations_of(key: &str) -> Option<Vec<String>> {
     if key == "related" {
-        return Some(all);
+        return Some(RELATION_KEYS.map(str::to_owned).to_vec());
     }
-    let known = match RelationKind::of_description_key(key) {
-        Some(Ok(kind)) => kind.key(),
-        _ => key,
-    };
-    let at = all.iter().position(|it| *it == known && key != "x")?;
-    Some(&all[at..=at])
+    if let Some(Ok(kind)) = RelationKind::of_description_key(key) {
+        return Some(vec![kind.to_string()]);
+    }
+    // A translation into any language.
+    (key == TRANSLATION).then(|| vec![key.to_owned()])
 }
+
+/// The kinds by which a relation is found: with its language or name, and without.
+pub(super) fn kinds_of(kind: &RelationKind) -> Vec<String> {
+    let mut kinds = vec![kind.key().to_owned(), kind.to_string()];
+    kinds.dedup();
+    kinds
+}
+
+const TRANSLATION: &str = "translation";
 
 #[cfg(test)]
 mod tests {
@@ -55,15 +62,16 @@ mod tests {
             ("part_of", Some("next_higher_unit")),
             ("relation.part_of", Some("next_higher_unit")),
             ("translation", Some("translation")),
-            ("translation.pt", Some("translation")),
-            ("relation.x.cites", Some("x")),
+            ("translation.pt", Some("translation.pt")),
+            ("relation.x.cites", Some("x.cites")),
             ("x", None),
             ("x.cites", None),
             ("relation", None),
             ("http", None),
         ] {
-            assert_eq!(relations_of(key).map(|it| it[0]), expected, "{key}");
+            let found = relations_of(key).map(|it| it.concat());
+            assert_eq!(found.as_deref(), expected, "{key}");
         }
-        assert_eq!(relations_of("related").map(<[_]>::len), Some(RELATION_KEYS.len()));
+        assert_eq!(relations_of("related").map(|it| it.len()), Some(RELATION_KEYS.len()));
     }
 }

@@ -1,13 +1,13 @@
 //! Queries.
 
 use super::QueryError;
+use super::fold::plain;
 use super::keys::{DATES, column_of, is_term, relations_of};
-use super::record::{digest_key, identifier_key, name_key, relation_key};
+use super::record::{digest_key, has_relation_key, identifier_key, name_key, relation_key};
 use super::words::{Form, Word};
 use crate::digest::Digest;
 use crate::identity::{Identifier, Instant, Prefix, RepositoryName};
 use crate::item::State;
-use crate::item::twins::fold;
 use crate::sidecar::edtf;
 
 /// A query: items that meet every condition.
@@ -74,10 +74,7 @@ impl Query {
 
     /// A word of a search. The value of a relation is an identifier.
     pub fn word(mut self, word: &Word) -> Result<Query, QueryError> {
-        let others = self.conditions.iter().filter(|it| !matches!(it.what, What::Words(_)));
-        if others.count() >= MOST_CONDITIONS {
-            return Err(QueryError::TooManyWords(MOST_CONDITIONS));
-        }
+        self.check_room()?;
         let Some(key) = &word.key else {
             let Some(words) = word.expression(None) else { return Ok(self) };
             let digits = Some(&word.text).filter(|_| word.form == Form::Words);
@@ -88,12 +85,13 @@ impl Query {
             return Ok(self.and(word.is_unwanted, what));
         };
         let refused = |expected| QueryError::Value { key: key.clone(), expected };
-        if !is_term(key) && word.pattern().trim().is_empty() {
+        let relations = relations_of(key);
+        if !is_term(key) && relations.is_none() && word.pattern().trim().is_empty() {
             return Err(refused("a value"));
         }
         let what = match &**key {
             "file" => file(&word.pattern()),
-            "origin" => What::Source(fold(&word.text)),
+            "origin" => What::Source(plain(&word.text)),
             "sha256" => {
                 What::Digest(digest_range(&word.text).ok_or_else(|| {
                     refused("8 to 64 hexadecimal digits, the beginning of a digest")
@@ -123,14 +121,13 @@ impl Query {
                         return Err(refused("a value after `=`"));
                     }
                     None => {
-                        let column = column_of(term);
+                        let words = word.expression(Some(column_of(term)));
+                        if words.is_none() && matches!(word.form, Form::Words | Form::Beginning) {
+                            return Err(refused("a word with a letter or a digit"));
+                        }
                         // The tables find more: the words may be those of another key.
-                        if !word.is_unwanted
-                            && let Some(words) = word.expression(Some(column))
-                        {
+                        if let Some(words) = words.filter(|_| !word.is_unwanted) {
                             self = self.and(false, What::Words(words));
-                        } else if word.form != Form::Any && word.expression(None).is_none() {
-                            return Ok(self);
                         }
                         self.in_keys.push(word.clone());
                         return Ok(self);
@@ -139,10 +136,14 @@ impl Query {
             }
             key => {
                 let unknown = || QueryError::UnknownTerm(key.to_owned());
-                let relations = relations_of(key).ok_or_else(unknown)?;
-                let to = Identifier::read(&word.text);
-                let to = to.map_err(|_| refused("the identifier of an item"))?;
-                What::AnyKey(relation_keys(relations, &[to]))
+                let relations = relations.ok_or_else(unknown)?;
+                if word.form == Form::Any {
+                    What::AnyKey(relations.iter().map(|it| has_relation_key(it)).collect())
+                } else {
+                    let to = Identifier::read(&word.text);
+                    let to = to.map_err(|_| refused("the identifier of an item"))?;
+                    What::AnyKey(relation_keys(&relations, &[to]))
+                }
             }
         };
         Ok(self.and(word.is_unwanted, what))
@@ -168,7 +169,7 @@ impl Query {
 
     /// A relation to the item that `identifiers` name, by one of the keys `relations` of `[relations]`.
     #[must_use]
-    pub fn related(self, relations: &[&str], identifiers: &[Identifier]) -> Query {
+    pub fn related<S: AsRef<str>>(self, relations: &[S], identifiers: &[Identifier]) -> Query {
         self.and(false, What::AnyKey(relation_keys(relations, identifiers)))
     }
 
@@ -179,19 +180,21 @@ impl Query {
         self.and(false, file(name))
     }
 
-    /// Items that meet the conditions of `other` as well.
-    #[must_use]
-    pub fn with(mut self, other: Query) -> Query {
-        self.conditions.extend(other.conditions);
-        self
+    /// Items that meet the one condition of `other` as well, or that do not meet it.
+    pub fn with(mut self, other: Query, is_unwanted: bool) -> Result<Query, QueryError> {
+        self.check_room()?;
+        let others = other.conditions.into_iter().map(|it| Condition { is_unwanted, ..it });
+        self.conditions.extend(others);
+        Ok(self)
     }
 
-    /// Items that meet none of the conditions of `other`.
-    #[must_use]
-    pub fn without(mut self, other: Query) -> Query {
-        let unwanted = other.conditions.into_iter().map(|it| Condition { is_unwanted: true, ..it });
-        self.conditions.extend(unwanted);
-        self
+    /// Makes sure that the database takes one more condition.
+    fn check_room(&self) -> Result<(), QueryError> {
+        let others = self.conditions.iter().filter(|it| !matches!(it.what, What::Words(_)));
+        match others.count() {
+            ..MOST_CONDITIONS => Ok(()),
+            _ => Err(QueryError::TooManyWords(MOST_CONDITIONS)),
+        }
     }
 
     /// Items in this state only.
@@ -248,15 +251,15 @@ impl Word {
 
 fn file(name: &str) -> What {
     if name.contains(['*', '?', '[']) && name.len() <= LONGEST_PATTERN {
-        What::Pattern(fold(name), name_key(name))
+        What::Pattern(plain(name), name_key(name))
     } else {
         What::Key(name_key(name))
     }
 }
 
-fn relation_keys(relations: &[&str], identifiers: &[Identifier]) -> Vec<i64> {
+fn relation_keys<S: AsRef<str>>(relations: &[S], identifiers: &[Identifier]) -> Vec<i64> {
     let keys = relations.iter().flat_map(|relation| {
-        identifiers.iter().map(move |identifier| relation_key(relation, identifier))
+        identifiers.iter().map(move |identifier| relation_key(relation.as_ref(), identifier))
     });
     keys.collect()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use toml::Value;
 
 use super::fold;
-use super::keys::{DATES, column_of};
+use super::keys::{DATES, column_of, kinds_of};
 use crate::digest::{Digest, Hasher};
 use crate::disk::{Dir, FileStat, PathError, Version};
 use crate::identity::{Ibip, Identifier, RepositoryName};
@@ -65,14 +65,18 @@ impl Record {
             if let Content::File { digest, .. } = &entry.content {
                 keys.push(digest_key(digest));
             }
-            paths.push(twins::fold(&path));
+            paths.push(fold::plain(&path));
         }
         let ibip = sidecar.ibip.as_ref().map(Ibip::as_str);
         keys.extend(ibip.map(identifier_key));
         each_text(metadata.get("identifier"), &mut |text| keys.push(identifier_key(text)));
-        keys.extend(sidecar.relations.iter().map(|it| relation_key(it.kind.key(), &it.to)));
+        for relation in sidecar.relations.iter() {
+            for kind in kinds_of(&relation.kind) {
+                keys.extend([relation_key(&kind, &relation.to), has_relation_key(&kind)]);
+            }
+        }
         let source = sidecar.origin.get("source").and_then(Value::as_str);
-        let names = [Some(sidecar.repository.as_str()), ibip, source].into_iter().flatten();
+        let names = [ibip, source].into_iter().flatten();
         let names: Vec<_> = names.chain(paths.iter().map(String::as_str)).collect();
         let mut days = Vec::new();
         for term in DATES {
@@ -89,8 +93,8 @@ impl Record {
             digest: Some(sidecar.payload.digest),
             title: sidecar.metadata.title().map(str::to_owned),
             metadata: crate::sidecar::json(metadata).to_string(),
-            source: source.map(twins::fold).unwrap_or_default(),
-            words: Words::of(metadata, &names),
+            source: source.map(fold::plain).unwrap_or_default(),
+            words: Words::of(&sidecar.repository, metadata, &names),
             keys,
             paths,
             days,
@@ -136,8 +140,14 @@ impl Record {
 const BETWEEN_VALUES: &str = " \u{e000} ";
 
 impl Words {
-    fn of(metadata: &toml::Table, names: &[&str]) -> Words {
+    fn of(name: &RepositoryName, metadata: &toml::Table, names: &[&str]) -> Words {
         let mut words = Words::default();
+        let name = name.as_str();
+        // The whole identifier, and what follows each slash.
+        for (at, _) in name.match_indices('/').chain([(0, "")]) {
+            words.names.push_str(&fold::end_of_name(&name[at..]));
+            words.names.push(' ');
+        }
         for (term, value) in metadata {
             let text = match column_of(term) {
                 "title" => &mut words.title,
@@ -189,10 +199,8 @@ fn each_text(value: Option<&Value>, visit: &mut dyn FnMut(&str)) {
             }
         }
         Some(Value::Table(table)) => table.values().for_each(|value| each_text(Some(value), visit)),
-        Some(value @ (Value::Integer(_) | Value::Float(_) | Value::Datetime(_))) => {
-            visit(&value.to_string());
-        }
-        Some(Value::Boolean(_)) | None => {}
+        Some(value) => visit(&value.to_string()),
+        None => {}
     }
 }
 
@@ -208,7 +216,7 @@ pub(super) fn digest_key(digest: &Digest) -> i64 {
 
 /// The key of the name of a file, or of its whole path, whatever its case.
 pub(super) fn name_key(name: &str) -> i64 {
-    key("name", &twins::fold(name))
+    key("name", &fold::plain(name))
 }
 
 /// The key of an opaque name or an alias, whatever its case.
@@ -223,6 +231,11 @@ pub(super) fn relation_key(relation: &str, to: &Identifier) -> i64 {
         other => twins::fold(other.as_str()),
     };
     key(&format!("relation.{relation}"), &to)
+}
+
+/// The key of a relation under the key `relation` to any item.
+pub(super) fn has_relation_key(relation: &str) -> i64 {
+    key("relation", relation)
 }
 
 fn key(kind: &str, text: &str) -> i64 {

@@ -7,8 +7,8 @@ pub(super) const VERSION: i32 = 9;
 ///
 /// - `about`: one row, with the end of the ledger up to which the index follows it.
 /// - `directory`: the years. `folded` is the common form of all spellings of the path.
-/// - `item`: one row an item; `source` is case-folded. Row numbers are not reused, so that a row of `key` that outlived its item is
-///   harmless. `search_keys_hash` covers the source and the contents of the tables below.
+/// - `item`: one row an item; `source` is case-folded. Row numbers are not reused, so that a row of `key` or `day` that outlived its item
+///   is harmless. `search_keys_hash` covers the source and the contents of the tables below.
 /// - `key`: exact search keys, such as the targets of relations, as the first 64 bits of their SHA-256.
 /// - `file`: the paths of the payload, case-folded.
 /// - `day`: the days that the dates of an item may be, from the first to the last.

@@ -250,7 +250,7 @@ fn add_texts(value: &Json, texts: &mut Vec<String>) {
                 add_texts(value, texts);
             }
         }
-        Json::Number(number) => texts.push(number.to_string()),
-        Json::Bool(_) | Json::Null => {}
+        Json::Number(_) | Json::Bool(_) => texts.push(value.to_string()),
+        Json::Null => {}
     }
 }

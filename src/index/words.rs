@@ -89,6 +89,8 @@ impl Word {
         };
         let (form, text) = match (text.strip_prefix('='), text.strip_suffix('*')) {
             (Some(whole), _) if key.is_some() => (Form::Whole, whole),
+            // Any value begins with nothing.
+            (_, Some("")) if key.as_ref().is_some_and(|key| key != "file") => (Form::Any, ""),
             (_, Some(beginning)) => (Form::Beginning, beginning),
             _ if text.is_empty() => (Form::Any, text),
             _ => (Form::Words, text),
@@ -101,7 +103,14 @@ impl Word {
         let words = Some(fold::words(&self.text)).filter(|it| !it.is_empty())?;
         let star = if self.begins(&words) { "*" } else { "" };
         let within = column.map(|it| format!("{it} : ")).unwrap_or_default();
-        Some(format!("{within}\"{words}\"{star}"))
+        let expression = format!("{within}\"{words}\"{star}");
+        // A date may be the end of an identifier.
+        let is_end = self.form == Form::Words && column.is_none() && words.contains(' ');
+        if is_end && self.text.bytes().all(|it| it.is_ascii_graphic()) {
+            let end = fold::end_of_name(&self.text);
+            return Some(format!("({expression} OR names : \"{end}\")"));
+        }
+        Some(expression)
     }
 
     /// Whether the last of the folded `words` is only the beginning of one. A single letter of a script that parts no words is.

@@ -5,7 +5,7 @@ mod search;
 use std::ops::ControlFlow;
 
 use urepo::catalog::{CachedLookup, Hit, Lookahead};
-use urepo::collection::{Collection, CollectionError, LeftAlone, Listed};
+use urepo::collection::{Collection, CollectionError, LeftAlone, Listed, Payloads};
 use urepo::disk::PathError;
 use urepo::identity::{Identifier, RepositoryName};
 use urepo::index::Word;
@@ -89,6 +89,7 @@ impl List {
                 context,
                 collection: &collection,
                 left_alone: collection.left_alone(),
+                payloads: collection.payloads(),
                 table,
                 depth,
                 states: self.flags.state.or(held).unwrap_or(States::ANY),
@@ -149,6 +150,7 @@ struct Listing<'a> {
     context: &'a Context,
     collection: &'a Collection,
     left_alone: LeftAlone<'a>,
+    payloads: Payloads<'a>,
     table: Table<'a>,
     depth: Depth,
     /// The wanted states.
@@ -299,7 +301,7 @@ impl Listing<'_> {
 
     /// Whether only what remains of an item is here. One without files is asked for its state: it may be damaged.
     fn is_gone(&mut self, name: &RepositoryName) -> bool {
-        if self.states == States::ANY || self.collection.has_payload(name) {
+        if self.states == States::ANY || self.payloads.has(name) {
             return false;
         }
         let read = self.collection.named_item(name).and_then(|item| item.sidecar());

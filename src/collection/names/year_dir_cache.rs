@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::collection::Collection;
 use crate::disk::{Dir, PathError, open_at_most};
+use crate::identity::RepositoryName;
+use crate::layout;
 
 /// Maximum number of open directories.
 const MOST_OPEN: usize = 64;
@@ -42,5 +44,17 @@ impl<'a> YearDirCache<'a> {
         let Some((call, dir)) = self.dirs.get_mut(path) else { return Ok(None) };
         *call = self.calls;
         Ok(dir.as_ref())
+    }
+}
+
+/// Which items have a directory of files.
+pub struct Payloads<'a>(pub(in crate::collection) YearDirCache<'a>);
+
+impl Payloads<'_> {
+    /// Whether the item `name` has one. It has none if it was deleted or has moved, or is damaged.
+    pub fn has(&mut self, name: &RepositoryName) -> bool {
+        let (path, leaf) = name.as_str().rsplit_once('/').unwrap_or((name.as_str(), ""));
+        let dir = self.0.dir(Path::new(path)).ok().flatten();
+        dir.is_some_and(|dir| dir.glance(&[leaf, layout::PAYLOAD].join("/")).is_some())
     }
 }

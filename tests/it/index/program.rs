@@ -60,8 +60,24 @@ fn finds() {
     for text in [&digest[..8], &digest[..20], &digest, &format!("sha256:{}", &digest[..12])] {
         assert_eq!(find(&[text]).line(), names[2], "{text}");
     }
+    let many: Vec<_> = (0..300).map(|_| format!("part_of:{}", names[0])).collect();
+    let ran =
+        world.run_args(["-c", "archive", "list"].iter().map(|it| (*it).to_owned()).chain(many));
+    assert!(ran.code == 2 && ran.stderr.contains("no more than"), "{}", ran.stderr);
+    // The words of other commands, and the values of options, are nobody's search.
+    world.write("list", "list");
+    let name = world.run_args(["-c", "archive", "new", "list", "--title=-title:abc"]).line();
+    assert_eq!(find(&[&name, "--columns", "title"]).line(), "-title:abc");
+    assert_eq!(find(&["--prefix", "-x.a:b"]).code, 2);
+    world.run(&format!("-c archive delete -y --force last {name}")).succeeded();
     let end = names[2].rsplit('/').next().unwrap();
-    assert!(find(&[end]).succeeded().contains(&names[2]));
+    for text in [end, &names[2]["example.org/".len()..], &format!("/{end}"), &names[2]] {
+        assert_eq!(find(&[text]).line(), names[2], "{text}");
+    }
+    // A part of an identifier is no word.
+    for text in ["example.org", "archive/2026", end.split_once('.').unwrap().1] {
+        assert_eq!(find(&[text]).code, 21, "{text}");
+    }
     assert_eq!(lines(find(&["file:*", "--state", "Original", "--since", "2020-01-01"])).len(), 3);
     let told = records(&find(&["rain", "--json"]));
     assert_eq!(told.len(), 3);

@@ -84,6 +84,9 @@ fn words_of_descriptions() {
         ("x.shelf:\"A\"", "a"),
         ("x.shelf:=\"A\"", ""),
         ("x.box:=170", "c"),
+        ("x.box:*", "ac"),
+        ("title:*", "abcde"),
+        ("x.box:=***", ""),
         ("x.box:", "ac"),
         ("-x.box:", "bde"),
         ("not:x.box:17", "bcde"),
@@ -93,6 +96,7 @@ fn words_of_descriptions() {
         ("深海", "e"),
         ("海", ""),
         ("生", "e"),
+        ("origin:relatorio", ""),
         ("file:*.csv -file:b*", "c"),
         ("csv", "bc"),
         ("\"c 1 csv\"", "c"),
@@ -189,7 +193,7 @@ fn hostile_texts() {
             }
         }
         for query in [
-            Query::default().term("x.box", text).unwrap(),
+            Query::default().term("x.box", text).unwrap_or_default(),
             Query::default().file(text),
             Query::default().file(&format!("{text}*")),
             Query::default().file(&format!("[{text}")),
@@ -197,6 +201,9 @@ fn hostile_texts() {
         ] {
             assert_eq!(ask(&root, &query).replace(['a', 'b', 'c', 'd', 'e'], ""), "", "{shown}");
         }
+    }
+    for text in ["title:!!!", "not:title:§", "x.box:\u{301}"] {
+        assert!(matches!(Query::default().text(text), Err(QueryError::Value { .. })), "{text}");
     }
     // Words of nothing but marks do not matter.
     for text in ["!!!", "\u{301}", "+-+"] {
@@ -293,6 +300,10 @@ fn relations_to_an_item() {
         (format!("next_higher_unit:{name}"), "One Two"),
         (format!("relation.x.cites:{ibip}"), "Dois"),
         (format!("translation:{name}"), ""),
+        (format!("relation.x.nosuch:{name}"), ""),
+        ("part_of:".to_owned(), "One Two"),
+        ("-part_of:".to_owned(), "Dois whole"),
+        ("related:".to_owned(), "Dois One Two"),
         // An item that is elsewhere.
         ("relation.x.cites:83LX3pFwXQZeBBx/65ij".to_owned(), "Dois"),
         ("related:example.org/other/2026/11.21.02.13".to_owned(), ""),

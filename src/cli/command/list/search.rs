@@ -49,6 +49,12 @@ pub(super) fn run(
     }
     let query = query.prefix(names.prefix).named(names.since, names.until);
     let named = selection.of(context, collection)?.into_names()?;
+    for name in named.iter().flatten() {
+        if let Err(error) = collection.named_item(name) {
+            context.note_unresolved(name.as_str(), error.into());
+        }
+    }
+    let is_of_nothing = named.as_ref().is_some_and(Vec::is_empty);
     let named: Option<HashSet<_>> =
         named.map(|names| names.iter().map(RepositoryName::folded).collect());
     let states = list.flags.state.unwrap_or(States::WITH_PAYLOAD);
@@ -71,7 +77,7 @@ pub(super) fn run(
     unwritten.map_or(Ok(()), Err)?;
     let found = table.finish()?;
     let unlisted = &catalog.report().unreadable;
-    let partial = if found == 0 && unlisted.is_empty() {
+    let partial = if found == 0 && unlisted.is_empty() && !is_of_nothing {
         let failure = Failure::new(Exit::NoItem, format!("no item has {}", shown(&words)));
         Some(match gone {
             0 => failure.hint(hint(&words)),
@@ -98,17 +104,19 @@ fn with_word(
     word: &Word,
 ) -> Result<Query, Failure> {
     let key = word.key.as_deref().unwrap_or_default();
-    let found = if key == "content" {
+    let found = if key == "content" && word.form != Form::Any {
         Query::default().digest(&digest_of(context, &context.absolute(Path::new(&word.text)))?)
     } else if key == "file" {
         let text = escape::printed(&word.text);
         return Ok(query.word(&Word { text, ..word.clone() })?);
-    } else if let Some(relations) = relations_of(key) {
-        Query::default().related(relations, &identifiers(context, collection, &word.text)?)
+    } else if word.form != Form::Any
+        && let Some(relations) = relations_of(key)
+    {
+        Query::default().related(&relations, &identifiers(context, collection, &word.text)?)
     } else {
         return Ok(query.word(word)?);
     };
-    Ok(if word.is_unwanted { query.without(found) } else { query.with(found) })
+    Ok(query.with(found, word.is_unwanted)?)
 }
 
 /// What was looked for, in words: `"silva" in title`.
