@@ -15,7 +15,7 @@ use super::human::parse_duration;
 
 /// The keys of a settings file.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 struct File {
     collection: Option<String>,
     jobs: Option<i64>,
@@ -233,7 +233,7 @@ impl<V: Fn(&str) -> Option<OsString>> Layers<'_, V> {
         }
         let Some(Sourced { value: text, origin }) = self.in_files(of_file) else { return Ok(None) };
         let value = parse(&text).map_err(|reason| {
-            let key = name.trim_start_matches("UREPO_").to_lowercase().replace('_', "-");
+            let key = name.trim_start_matches("UREPO_").to_lowercase();
             unusable(&origin, format!("`{key}` is `{text}`: {reason}"))
         })?;
         Ok(Some(Sourced { value, origin }))
@@ -304,7 +304,7 @@ fn beside(settings: &Path, path: &Path) -> PathBuf {
 
 fn unusable(file: impl fmt::Display, reason: String) -> Failure {
     Failure::new(Exit::Failure, format!("cannot use the settings `{file}`")).caused_by(reason).hint(
-        "the keys are collection, jobs, lock-wait, max-wait, machine-id, state, exclude and the \
+        "the keys are collection, jobs, lock_wait, max_wait, machine_id, state, exclude and the \
              table [collections]",
     )
 }

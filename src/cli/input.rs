@@ -125,7 +125,13 @@ impl Context {
             let wanted = HEAD_BYTES - head.len();
             match stream.read(&mut buffer[..wanted]) {
                 Ok(0) => break,
-                Ok(length) => head.extend_from_slice(&buffer[..length]),
+                Ok(length) => {
+                    head.extend_from_slice(&buffer[..length]);
+                    // A program that writes line by line is not kept waiting.
+                    if head.ends_with(b"\n") {
+                        break;
+                    }
+                }
                 Err(error) => {
                     return Err(unreadable(&error, "cannot read standard input".to_owned()));
                 }

@@ -17,6 +17,7 @@ mod explain;
 mod failure;
 mod force;
 mod global;
+mod help;
 mod human;
 mod in_sight;
 mod indexed;

@@ -79,11 +79,26 @@ pub(crate) fn instead_of_option(command: &str, option: &str) -> Option<String> {
     let term = TERMS.into_iter().find(|term| term.eq_ignore_ascii_case(name));
     Some(match (command, name) {
         ("new" | "import", _) if term.is_some() => format!("`--meta {}=VALUE`", term?),
+        ("new" | "import", "metadata") => "`--meta @FILE`".to_owned(),
+        ("new" | "import", "no-title") => "`--title ''`".to_owned(),
+        ("new" | "import", "access") => "`--meta access=closed`".to_owned(),
+        ("new" | "import", "allow") => "`--meta access.allow=RANGE`".to_owned(),
+        ("new" | "import", "no-transferable") => "`--meta transferable=false`".to_owned(),
+        ("new" | "import", "part-of" | "metadata-of") => {
+            format!("`--meta {}=ITEM`", name.replace('-', "_"))
+        }
+        ("new", "stdin-filename") => "`--stdin-name NAME`".to_owned(),
+        ("new" | "import" | "mint", "accept-clock") => "`--force clock`".to_owned(),
+        ("new" | "import" | "mint", "max-wait") => "`UREPO_MAX_WAIT=5m`".to_owned(),
+        (_, "granularity") => "`granularity` in `urepo.toml`".to_owned(),
+        ("init", "port") => "`--host FQDN:PORT`".to_owned(),
+        ("init", "ip-port") => "`--ip IP:PORT`".to_owned(),
+        ("meta", "unlink") => "`urepo meta set ITEM KEY-=ITEM`".to_owned(),
         ("new" | "import", "author") => "`--creator NAME`".to_owned(),
         ("meta", _) if term.is_some() => format!("`urepo meta set ITEM {}=VALUE`", term?),
+        ("list", "source") => "`urepo list origin:TEXT`".to_owned(),
         ("list", _) if term.is_some() => format!("`urepo list {}:WORD`", term?),
         ("list", "file" | "content" | "related" | "sha256") => format!("`urepo list {name}:VALUE`"),
-        ("list", "source") => "`urepo list origin:TEXT`".to_owned(),
         ("list", "a" | "all-states") => "`--state any`".to_owned(),
         ("import", "manifest" | "files-from0") => {
             "`urepo import list.csv`, or `-` for a list of paths".to_owned()

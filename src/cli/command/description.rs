@@ -75,7 +75,14 @@ impl DescriptionArgs {
         }
         let mut metadata = Metadata::default();
         for file in files {
-            metadata.override_with(read_file(Path::new(&file[1..]), context)?);
+            let mut table = read_file(Path::new(&file[1..]), context)?;
+            for (key, value) in given_keys(&mut table) {
+                // An option wins over the file.
+                if !given.condition_keys.contains(&&*key) {
+                    given.add(&key, &value)?;
+                }
+            }
+            metadata.override_with(Metadata::from_table(&table)?);
         }
         metadata.override_with(given.metadata);
         Ok(Given { metadata, ..given })
@@ -88,7 +95,12 @@ impl Given {
             return Err(Failure::usage("the target is no term")
                 .hint("`--target FILE` says which file the identifier opens"));
         }
-        if let Some(key) = Conditions::KEYS.into_iter().find(|it| *it == key) {
+        let condition = Conditions::KEYS.into_iter().find(|it| it.eq_ignore_ascii_case(key));
+        if condition.is_none() && key.to_ascii_lowercase().starts_with("access") {
+            return Err(Failure::usage(format!("`{key}` is no condition"))
+                .hint("the conditions are `access`, `access.allow` and `transferable`"));
+        }
+        if let Some(key) = condition {
             let mut values = vec![value.to_owned()];
             if key == "access.allow" {
                 values.splice(0..0, self.conditions.values(key));
@@ -117,8 +129,37 @@ pub(super) fn no_relation(key: &str) -> Failure {
     )
 }
 
-/// Reads terms from a TOML file.
-fn read_file(path: &Path, context: &Context) -> Result<Metadata, Failure> {
+/// Takes the conditions and the relations out of `table`, and gives keys such as `x.box` their table.
+fn given_keys(table: &mut toml::Table) -> Vec<(String, String)> {
+    let (mut given, mut own) = (Vec::new(), toml::Table::new());
+    table.retain(|key, value| {
+        if let Some(name) = key.strip_prefix("x.") {
+            own.insert(name.to_owned(), value.clone());
+            return false;
+        }
+        let is_given =
+            Conditions::KEYS.contains(&key) || RelationKind::of_description_key(key).is_some();
+        let texts = match value {
+            toml::Value::String(text) => vec![text.clone()],
+            toml::Value::Array(values) => {
+                values.iter().filter_map(|it| Some(it.as_str()?.to_owned())).collect()
+            }
+            other => vec![other.to_string()],
+        };
+        given.extend(texts.into_iter().filter(|_| is_given).map(|text| (key.to_owned(), text)));
+        !is_given
+    });
+    if !own.is_empty() {
+        let known = table.entry("x").or_insert_with(|| toml::Table::new().into());
+        if let Some(known) = known.as_table_mut() {
+            known.extend(own);
+        }
+    }
+    given
+}
+
+/// Reads a TOML file of terms, or of one item, as `urepo show --as toml` writes it.
+fn read_file(path: &Path, context: &Context) -> Result<toml::Table, Failure> {
     let bytes = context.read_file(path, MAX_FILE_BYTES)?;
     let unusable = |reason: String| {
         let message = format!("cannot use the description `{}`", path.display());
@@ -127,9 +168,17 @@ fn read_file(path: &Path, context: &Context) -> Result<Metadata, Failure> {
             .hint("it is a TOML table of terms, such as `title = \"…\"`")
     };
     let text = String::from_utf8(bytes).map_err(|_| unusable("it is not UTF-8".to_owned()))?;
-    let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+    let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map_or(1, |span| text[..span.start].matches('\n').count() + 1);
         unusable(format!("line {line}: {}", error.message()))
     })?;
-    Ok(Metadata::from_table(&table)?)
+    match table.get_mut("item").and_then(toml::Value::as_array_mut).map(Vec::as_mut_slice) {
+        Some([toml::Value::Table(item)]) => {
+            // The new item gets its own.
+            item.remove("identifier");
+            Ok(std::mem::take(item))
+        }
+        Some(_) => Err(unusable("it describes several items".to_owned())),
+        None => Ok(table),
+    }
 }

@@ -107,8 +107,10 @@ const IP_PORT: u16 = 800;
 /// The subsystem of a new collection, of `HOST[:PORT]` and `IP[:PORT]`.
 pub(super) fn subsystem(host: &str, address: Option<&str>) -> Result<Subsystem, Failure> {
     let (host, port) = match host.rsplit_once(':') {
-        Some((host, number)) => (host, port(number)?),
-        None => (host, HOST_PORT),
+        Some((host, number)) if number.bytes().all(|it| it.is_ascii_digit()) => {
+            (host, port(number, HOST_PORT)?)
+        }
+        _ => (host, HOST_PORT),
     };
     let host: Host = host.parse()?;
     let (ip, ip_port) = match address.map(ip_and_port).transpose()? {
@@ -129,7 +131,8 @@ pub(super) fn subsystem(host: &str, address: Option<&str>) -> Result<Subsystem, 
 
 /// `192.0.2.7`, `192.0.2.7:8000`, `2001:db8::7` or `[2001:db8::7]:8000`.
 fn ip_and_port(text: &str) -> Result<(IpAddr, u16), Failure> {
-    if let Ok(ip) = text.parse() {
+    let bare = text.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(text);
+    if let Ok(ip) = bare.parse() {
         return Ok((ip, IP_PORT));
     }
     let unknown = || {
@@ -138,14 +141,15 @@ fn ip_and_port(text: &str) -> Result<(IpAddr, u16), Failure> {
     };
     let (ip, number) = text.rsplit_once(':').ok_or_else(unknown)?;
     let ip = ip.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(ip);
-    Ok((ip.parse().map_err(|_| unknown())?, port(number)?))
+    Ok((ip.parse().map_err(|_| unknown())?, port(number, IP_PORT)?))
 }
 
-fn port(text: &str) -> Result<u16, Failure> {
+/// The port `text`; `usual` is the one that is not written.
+fn port(text: &str, usual: u16) -> Result<u16, Failure> {
     match text.parse() {
         Ok(port @ 1..) => Ok(port),
-        _ => Err(Failure::new(Exit::Failure, format!("port {text} is not from 1 to 65535"))
-            .hint("leave the port away for 80, the port of the Web")),
+        _ => Err(Failure::usage(format!("port `{text}` is not from 1 to 65535"))
+            .hint(format!("leave it away for {usual}"))),
     }
 }
 

@@ -113,12 +113,25 @@ fn conditions_and_relations_of_all_items_of_an_import() {
         ("-m access=secret".to_owned(), "secret"),
         ("-m access=open -m access=closed".to_owned(), "given twice"),
         ("-m target=a.txt".to_owned(), "`--target FILE`"),
+        ("-m access.until=2030".to_owned(), "is no condition"),
         ("-m translation.klingon=a".to_owned(), "is no relation"),
     ] {
         let ran = world.run(&format!("-c archive import in {flags}"));
         assert_eq!(ran.code, 2, "{flags}: {}", ran.stderr);
         assert!(ran.stderr.contains(told), "{flags}: {}", ran.stderr);
     }
+    // A description that was printed describes another item.
+    let line = format!("-c archive new c.txt -m Access=closed -m x.box=7 -m part_of={journal}");
+    let first = world.run(&line).line();
+    let printed = world.run(&format!("-c archive show {first} --as toml"));
+    world.write("printed.toml", printed.succeeded());
+    let second = world.run("-c archive new d.txt -m @printed.toml -m access=metadata").line();
+    let [first, second] = [first, second].map(|name| sidecar(&world, "archive", &name));
+    assert_eq!(first.access.level.to_string(), "closed");
+    assert_eq!(second.access.level.to_string(), "metadata");
+    assert_eq!(second.relations, first.relations);
+    assert_eq!(second.metadata.values("x.box").unwrap(), ["7"]);
+    assert_eq!(second.metadata.title(), Some("c.txt"));
     let ran = world.run(&format!("-c archive new --each c.txt d.txt --edition-of {journal}"));
     assert!(ran.code == 2 && ran.stderr.contains("`--each`"), "{}", ran.stderr);
 }

@@ -131,7 +131,8 @@ fn writes_what_failed_so_that_it_can_be_fed_back() {
     // Of a tree it is a list.
     std::os::unix::fs::symlink("a.txt", world.path("in/link")).unwrap();
     let ran = world.run("-c archive import in --rejects list");
-    let expected = "wrote what was not imported into `list`: `urepo import - < list` reads it\n";
+    let expected =
+        "wrote what was not imported into `list`: `urepo -c archive import - < list` reads it\n";
     assert!(ran.code == 3 && ran.stderr.contains(expected), "{}", ran.stderr);
     let list = std::fs::read_to_string(world.path("list")).unwrap();
     assert!(list.ends_with("/in/link\0"), "{list:?}");

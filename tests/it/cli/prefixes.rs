@@ -286,7 +286,7 @@ fn the_identity_of_the_machine_is_a_setting() {
     run_with(&world, clone, "-c archive recover --restored").succeeded();
     run_with(&world, clone, "-c archive mint").line();
     let shown = run_with(&world, clone, "status --settings");
-    assert!(shown.succeeded().contains("machine-id  clone"), "{}", shown.stdout);
+    assert!(shown.succeeded().contains("machine_id  clone"), "{}", shown.stdout);
     assert!(shown.stdout.contains("[WORLD]/.state"), "{}", shown.stdout);
     let wrong = run_with(&world, ("UREPO_MACHINE_ID", "two words"), "status --settings");
     is_refused(&wrong, 2, "UREPO_MACHINE_ID");

@@ -88,7 +88,7 @@ fn config_says_where_each_value_comes_from() {
     let (world, _) = world_with_item();
     world.write(
         ".config/urepo/config.toml",
-        "jobs = 3\nlock-wait = \"2m\"\nmax-wait = \"9s\"\n[collections]\nours = \"/srv/ours\"\n",
+        "jobs = 3\nlock_wait = \"2m\"\nmax_wait = \"9s\"\n[collections]\nours = \"/srv/ours\"\n",
     );
     let variables = [("UREPO_LOCK_WAIT", "30s"), ("UREPO_COLLECTION", "archive")];
     let ran = run_with(&world, &variables, "status --settings -j 2");
@@ -98,8 +98,8 @@ fn config_says_where_each_value_comes_from() {
     for row in [
         ["collection", "[WORLD]/archive", "#", "UREPO_COLLECTION"].as_slice(),
         &["jobs", "2", "#", "command", "line"],
-        &["lock-wait", "30s", "#", "UREPO_LOCK_WAIT"],
-        &["max-wait", "9s", "#", file],
+        &["lock_wait", "30s", "#", "UREPO_LOCK_WAIT"],
+        &["max_wait", "9s", "#", file],
         &["collections.ours", "/srv/ours", "#", file],
         &["name", "archive", "#", "[WORLD]/archive/urepo.toml"],
         &["copies", "0", "#", "default"],

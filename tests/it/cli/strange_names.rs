@@ -139,7 +139,7 @@ fn the_settings_of_a_broken_collection_are_shown_with_the_reason() {
     let ran = world.run("-c archive status --settings");
     assert_eq!(ran.code, 1);
     assert!(
-        ran.stdout.contains("lock-wait") && ran.stderr.contains("urepo.toml"),
+        ran.stdout.contains("lock_wait") && ran.stderr.contains("urepo.toml"),
         "{}",
         ran.stderr
     );

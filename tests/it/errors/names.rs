@@ -65,20 +65,21 @@ fn of_ports_and_addresses() {
     let init = |rest: &str, code| {
         refuses(&world, &format!("init archive --host archive.example.org{rest}"), code)
     };
-    for number in ["0", "65536", "http", ""] {
-        let Told(text) = init(&format!(":{number}"), 1);
-        Told(text.replace(&format!("port {number} is"), "port PORT is")).tells(str![[r#"
+    for number in ["0", "65536", ""] {
+        let Told(text) = init(&format!(":{number}"), 2);
+        Told(text.replace(&format!("`{number}`"), "PORT")).tells(str![[r#"
 error: port PORT is not from 1 to 65535
-hint: leave the port away for 80, the port of the Web
+hint: leave it away for 80
 
 "#]]);
     }
-    init(" --ip 192.0.2.7:65536", 1).tells(str![[r#"
-error: port 65536 is not from 1 to 65535
-hint: leave the port away for 80, the port of the Web
+    init(" --ip 192.0.2.7:65536", 2).tells(str![[r#"
+error: port `65536` is not from 1 to 65535
+hint: leave it away for 800
 
 "#]]);
-    for ip in ["127.0.0.1", "::1", "[::1]:800", "0.0.0.0", "224.0.0.1"] {
+    assert!(init(":http", 1).0.contains("invalid host name `archive.example.org:http`"));
+    for ip in ["127.0.0.1", "::1", "[::1]", "[::1]:800", "0.0.0.0", "224.0.0.1"] {
         init(&format!(" --ip {ip}"), 1).tells(str![[r#"
 error: [..] is the address of no single machine, so no IBIp can be built from it
 hint: leave `--ip` away: items then have no IBIp; one that is public may be added later

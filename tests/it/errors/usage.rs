@@ -6,59 +6,38 @@ use super::*;
 fn that_is_empty() {
     let world = world_with_file();
     refuses(&world, "", 2).tells(str![[r#"
-Keeps files in uniform repositories: every item gets a permanent identifier (IBI), which is also its
-path, needs no registry and no server, and is never issued twice
+urepo keeps files as items. Each gets a permanent identifier, which is its path.
 
-Usage: urepo [OPTIONS] <COMMAND>
+  urepo init archive --host archive.example.org        a collection
+  urepo -c archive new letter.txt --title 'A letter'   prints the identifier
+  urepo -c archive copy --all --to /mnt/mirror         checks every byte
 
-Commands:
+Every day
   init      Create a collection, or take an existing tree in
-  new       Deposit files and directories as items [aliases: add, deposit]
-  import    Import many sources as items, each once
-  list      List and search items [aliases: ls, find, search]
-  show      Show the metadata and files of items [alias: info]
-  meta      Correct the descriptions of items
-  cat       Print a file of an item
-  open      Open items in desktop programs
-  resolve   Resolve persistent URLs without a server
-  verify    Check items: structure, sidecars, and every byte against its digest [aliases: check,
-            fsck]
-  status    Compare all known collections: Copies that are missing or stale, second Originals
-  copy      Copy items to another collection [alias: cp]
-  migrate   Move items to another collection, Originals with them [aliases: move, mv]
-  promote   Turn Copies into Originals, because the collection that held those is lost
-  export    Write items out as directories, tar or bags
-  delete    Delete items [alias: rm]
-  restore   Restore deleted items from the trash
-  purge     Remove deleted and replaced items permanently
-  repair    Repair damaged or missing items from good copies
-  log       Show what happened to items, when, and by whom
-  mint      Issue identifiers without depositing anything
-  serve     Put collections on the web as archives
-  resolver  Run a resolver, which leads persistent URLs to the archives that have the items
-  recover   Clean up after interrupted runs, and bring distributors up to date
-  help      Print this message or the help of the given subcommand(s)
+  new       Deposit files and directories
+  import    Deposit many: a drop folder, a table, bags; each only once
+  list      List and search
+  show      Describe an item: text, files, where it is; cite it
+  meta      Correct descriptions and relations
+  copy      Make and refresh Copies in another collection
+  verify    Read every byte and compare it with its digest
+  repair    Mend what is damaged or missing from a good copy
+  status    What needs attention, in all collections
+Sometimes
+  cat, open                 A file to standard output; an item on the desktop
+  export                    Directories, tar, bags
+  delete, restore, purge    Into the trash; back; for ever
+  migrate                   Move items, Originals with them
+  log                       Who did what, and when
+  mint, resolve             Identifiers alone; follow or explain one
+When something is lost
+  recover                   After a crash, a restored backup, a lost ledger
+  promote                   A Copy becomes the Original
+On the web
+  serve, resolver           Your archive; a resolver of your own
 
-Options:
-  -h, --help     Print help (see more with '--help')
-  -V, --version  Print version
-
-Global options:
-  -c, --collection <COLLECTION>  The collection: a path, or a name from the settings; else the one
-                                 around the current directory [env: UREPO_COLLECTION]
-  -n, --dry-run                  Print what would be done, and do nothing
-  -q, --quiet                    Print only errors
-  -v, --verbose...               Print more
-      --json                     Print JSON: one document, or one record a line
-  -j, --jobs <N>                 How many files to work on at a time [env: UREPO_JOBS]
-      --color <WHEN>             When to use colour [default: auto] [possible values: auto, always,
-                                 never]
-      --progress                 Show progress even where stderr is not a terminal
-      --no-progress              Show no progress
-      --lock-wait <TIME>         How long to wait for a lock, such as 30s or 5m [env:
-                                 UREPO_LOCK_WAIT]
-
-`urepo help COMMAND` says more, and urepo(7) has exit codes, finding codes and settings.
+With every command: -c COLLECTION  -n dry run  -q quiet  -v more  --json  -j N
+More: urepo help COMMAND · man 7 urepo: exit codes, settings (colour, progress)
 
 "#]]);
 }
@@ -173,36 +152,36 @@ caused by: expected a number from 1 to 1024
     world.write(".config/urepo/config.toml", "job = 3\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
-caused by: line 1: unknown field `job`, expected one of `collection`, `jobs`, `lock-wait`, `max-wait`, `machine-id`, `state`, `exclude`, `collections`
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, exclude and the table [collections]
+caused by: line 1: unknown field `job`, expected one of `collection`, `jobs`, `lock_wait`, `max_wait`, `machine_id`, `state`, `exclude`, `collections`
+hint: the keys are collection, jobs, lock_wait, max_wait, machine_id, state, exclude and the table [collections]
 
 "#]]);
-    world.write(".config/urepo/config.toml", "lock-wait = \"soon\"\n");
+    world.write(".config/urepo/config.toml", "lock_wait = \"soon\"\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
-caused by: `lock-wait` is `soon`: expected a number and a unit, such as 30s, 5m, 4h or 30d
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, exclude and the table [collections]
+caused by: `lock_wait` is `soon`: expected a number and a unit, such as 30s, 5m, 4h or 30d
+hint: the keys are collection, jobs, lock_wait, max_wait, machine_id, state, exclude and the table [collections]
 
 "#]]);
     world.write(".config/urepo/config.toml", "[collections\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: line 1: unclosed table, expected `]`
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, exclude and the table [collections]
+hint: the keys are collection, jobs, lock_wait, max_wait, machine_id, state, exclude and the table [collections]
 
 "#]]);
     world.write(".config/urepo/config.toml", "jobs = 0\n");
     refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: `jobs` is `0`: expected a number from 1 to 1024
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, exclude and the table [collections]
+hint: the keys are collection, jobs, lock_wait, max_wait, machine_id, state, exclude and the table [collections]
 
 "#]]);
     world.write(".config/urepo/config.toml", b"# Jos\xe9\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: it is not UTF-8: invalid utf-8 sequence of 1 bytes from index 5
-hint: the keys are collection, jobs, lock-wait, max-wait, machine-id, state, exclude and the table [collections]
+hint: the keys are collection, jobs, lock_wait, max_wait, machine_id, state, exclude and the table [collections]
 
 "#]]);
     std::fs::remove_file(world.path(".config/urepo/config.toml")).unwrap();

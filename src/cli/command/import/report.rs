@@ -281,11 +281,11 @@ impl<'a> Reporter<'a> {
                     "wrote the rows that were not imported into `{}`, a manifest for the same `--root`",
                     path.display()
                 )),
-                Some((path, RejectsKind::Paths)) => printer.note(&format!(
+                Some((path, RejectsKind::Paths)) => printer.note(&shell::pasted(&format!(
                     "wrote what was not imported into `{0}`: `urepo import - < {1}` reads it",
                     path.display(),
                     shell::word(&path)
-                )),
+                ))),
                 None => {}
             }
         }

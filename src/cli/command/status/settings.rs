@@ -32,12 +32,12 @@ pub(super) fn run(context: &Context) -> Done {
         }
     }
     row("jobs", config.jobs.value.to_string(), &config.jobs.origin);
-    row("lock-wait", format!("{:?}", config.lock_wait.value), &config.lock_wait.origin);
+    row("lock_wait", format!("{:?}", config.lock_wait.value), &config.lock_wait.origin);
     let wait = Sourced { value: DEFAULT_MAX_WAIT, origin: Origin::Default };
     let wait = config.max_wait.as_ref().unwrap_or(&wait);
-    row("max-wait", format!("{:?}", wait.value), &wait.origin);
+    row("max_wait", format!("{:?}", wait.value), &wait.origin);
     let machine = config.machine_id.as_ref().map_or(&Origin::Default, |found| &found.origin);
-    row("machine-id", context.agent.machine_id.clone(), machine);
+    row("machine_id", context.agent.machine_id.clone(), machine);
     row("state", path(&config.state.value), &config.state.origin);
     let exclude = &config.exclude;
     for pattern in &exclude.value {
