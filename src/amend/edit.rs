@@ -35,14 +35,14 @@ impl Edit {
 
     /// Checks the key and the values, as far as that does not depend on the item.
     pub fn check(&self) -> Result<(), EditError> {
-        match self {
-            Edit::Set(key, _) | Edit::Add(key, _) if is_setting(key) => {
-                self.change_setting(&mut Conditions::default(), &mut None)
-            }
-            Edit::Set(key, values) => Ok(Metadata::default().set(key, values)?),
-            Edit::Add(key, value) => Ok(Metadata::default().add(key, value)?),
-            Edit::Remove(_) | Edit::RemoveValue(..) => Ok(()),
+        if is_setting(self.key()) {
+            return self.change_setting(&mut Conditions::default(), &mut None);
         }
+        // The refusal of `x` names the keys of the item.
+        if self.key() == "x" {
+            return Ok(());
+        }
+        Ok(self.change_term(&mut Metadata::default())?)
     }
 
     /// Changes `description`.

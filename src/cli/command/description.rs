@@ -7,6 +7,7 @@ use urepo::sidecar::{Conditions, Metadata, RelationKind};
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
+use crate::cli::explain::Explain as _;
 use crate::cli::failure::Failure;
 
 /// The description of the items.
@@ -55,14 +56,11 @@ impl DescriptionArgs {
     /// What was given: terms of options win over those of files.
     pub(super) fn read(&self, context: &Context) -> Result<Given, Failure> {
         let mut given = Given::default();
-        if let Some(title) = self.title.as_deref().filter(|it| !it.is_empty()) {
-            given.metadata.add("title", title)?;
-        }
-        for creator in &self.creator {
-            given.metadata.add("creator", creator)?;
-        }
-        if let Some(language) = &self.language {
-            given.metadata.add("language", language)?;
+        let title = self.title.iter().filter(|it| !it.is_empty()).map(|it| ("title", it));
+        let creators = self.creator.iter().map(|it| ("creator", it));
+        let language = self.language.iter().map(|it| ("language", it));
+        for (key, value) in title.chain(creators).chain(language) {
+            given.add(key, value)?;
         }
         let (files, pairs): (Vec<_>, Vec<_>) =
             self.meta.iter().partition(|text| text.starts_with('@'));
@@ -108,17 +106,15 @@ impl Given {
                 return Err(Failure::usage(format!("`{key}` was given twice"))
                     .hint("an item has one such value"));
             }
-            let set = self.conditions.set(key, &values);
-            set.map_err(|error| Failure::usage(error.to_string()))?;
+            self.conditions.set(key, &values).map_err(|it| Failure::usage(it.to_string()))?;
             self.condition_keys.push(key);
             return Ok(());
         }
         if let Some(kind) = RelationKind::of_description_key(key) {
-            let kind = kind.map_err(|_| no_relation(key))?;
-            self.relations.push((kind, value.to_owned()));
+            self.relations.push((kind.map_err(|_| no_relation(key))?, value.to_owned()));
             return Ok(());
         }
-        Ok(self.metadata.add(key, value)?)
+        self.metadata.add(key, value).map_err(|it| it.explain_word())
     }
 }
 

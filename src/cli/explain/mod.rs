@@ -43,6 +43,13 @@ use crate::cli::shell;
 pub(super) trait Explain: Error {
     /// The failure with its exit code, and one action that can be typed.
     fn explain(&self) -> Failure;
+
+    /// The failure for a word of the command line: no disk has to be read to see that it is wrong.
+    fn explain_word(&self) -> Failure {
+        let mut failure = self.explain();
+        failure.exit = Exit::Usage;
+        failure
+    }
 }
 
 impl<E: Explain> From<E> for Failure {

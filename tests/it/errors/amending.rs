@@ -13,27 +13,34 @@ fn keys_and_values() {
         assert_eq!(tree(&world.path("archive")), before);
         refused
     };
-    refuses("-c archive meta set NAME titel=Beta", 1).tells(str![[r#"
+    refuses("-c archive meta set NAME titel=Beta", 2).tells(str![[r#"
 error: `titel` is not a term of Dublin Core
 hint: did you mean `title`? `x.titel` is a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
 
 "#]]);
+    for line in ["-c archive meta set NAME titel=", "-c archive meta set NAME titel-=Beta"] {
+        refuses(line, 2).tells(str![[r#"
+error: `titel` is not a term of Dublin Core
+hint: did you mean `title`?[..]
+
+"#]]);
+    }
     refuses("-c archive meta set NAME title+=Beta", 1).tells(str![[r#"
 error: `example.org/archive/[..]` stays as it is
 caused by: `title` is given twice
 hint: it has one value, which `urepo -c archive meta set` replaces
 
 "#]]);
-    refuses("-c archive meta set NAME title+=", 1).tells(str![[r#"
+    refuses("-c archive meta set NAME title+=", 2).tells(str![[r#"
 error: the text of `title` is empty
 hint: leave it out; `urepo -c archive meta set ITEM KEY=` removes a key
 
 "#]]);
-    refuses("-c archive meta set NAME language=Portuguese", 1).tells(str![[r#"
+    refuses("-c archive meta set NAME language=Portuguese", 2).tells(str![[r#"
 error: `Portuguese` is not a language tag; expected a tag such as `en` or `pt-BR`
 
 "#]]);
-    refuses("-c archive meta set NAME transferable=no", 1).tells(str![[r#"
+    refuses("-c archive meta set NAME transferable=no", 2).tells(str![[r#"
 error: `no` is not a value of `transferable`; expected `true` or `false`
 
 "#]]);

@@ -10,12 +10,12 @@ error: `--meta title` has no `=`
 hint: write `--meta key=value`, or `--meta @FILE`
 
 "#]]);
-    refuses(&world, "-c archive new a.txt --meta box=17", 1).tells(str![[r#"
+    refuses(&world, "-c archive new a.txt --meta box=17", 2).tells(str![[r#"
 error: `box` is not a term of Dublin Core
 hint: `x.box` is a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
 
 "#]]);
-    refuses_args(&world, ["-c", "archive", "new", "a.txt", "--meta", "x.a b=17"], 1).tells(str![[
+    refuses_args(&world, ["-c", "archive", "new", "a.txt", "--meta", "x.a b=17"], 2).tells(str![[
         r#"
 error: `x.a b` has characters other than letters, digits, `-` and `_`
 hint: name it in such letters, as in `x.shelf-mark`
@@ -23,35 +23,35 @@ hint: name it in such letters, as in `x.shelf-mark`
 "#
     ]]);
     let title = |text| ["-c", "archive", "new", "a.txt", "--title", text];
-    refuses_args(&world, title(" "), 1).tells(str![[r#"
+    refuses_args(&world, title(" "), 2).tells(str![[r#"
 error: the text of `title` is empty
 hint: leave it out; `urepo -c archive meta set ITEM KEY=` removes a key
 
 "#]]);
-    refuses_args(&world, title("a\u{7}"), 1).tells(str![[r#"
+    refuses_args(&world, title("a\u{7}"), 2).tells(str![[r#"
 error: the text of `title` is longer than 64 KiB, or has control characters
 
 "#]]);
-    refuses(&world, "-c archive new a.txt --title a --meta title=b", 1).tells(str![[r#"
+    refuses(&world, "-c archive new a.txt --title a --meta title=b", 2).tells(str![[r#"
 error: `title` is given twice
 
 "#]]);
-    refuses(&world, "-c archive new a.txt --meta date=12/03/1911", 1).tells(str![[r#"
+    refuses(&world, "-c archive new a.txt --meta date=12/03/1911", 2).tells(str![[r#"
 error: `date`: `12/03/1911` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`
 hint: write it as year, month and day, as far as they are known: `1911-03-12`, `1911-03`, `1911`
 
 "#]]);
-    refuses(&world, "-c archive new a.txt --meta issued=45231", 1).tells(str![[r#"
+    refuses(&world, "-c archive new a.txt --meta issued=45231", 2).tells(str![[r#"
 error: `issued`: `45231` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`
 hint: write it as year, month and day, as far as they are known: `1911-03-12`, `1911-03`, `1911`
 
 "#]]);
-    refuses(&world, "-c archive new a.txt --meta date=yesterday", 1).tells(str![[r#"
+    refuses(&world, "-c archive new a.txt --meta date=yesterday", 2).tells(str![[r#"
 error: `date`: `yesterday` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`
 hint: write it as year, month and day, as far as they are known: `1911-03-12`, `1911-03`, `1911`
 
 "#]]);
-    refuses(&world, "-c archive new a.txt --language Portuguese!", 1).tells(str![[r#"
+    refuses(&world, "-c archive new a.txt --language Portuguese!", 2).tells(str![[r#"
 error: `Portuguese!` is not a language tag; expected a tag such as `en` or `pt-BR`
 
 "#]]);

@@ -14,6 +14,7 @@ use super::report::{AmendReporter, amend_selected, confirm_selected};
 use crate::cli::command::description::no_relation;
 use crate::cli::command::relations::{At, tell_left};
 use crate::cli::context::Context;
+use crate::cli::explain::Explain as _;
 use crate::cli::failure::Failure;
 use crate::cli::select::{Selection, SelectionFlags};
 use crate::cli::{Done, escape};
@@ -92,9 +93,7 @@ impl Set {
                 "`urepo meta set ITEM… KEY=VALUE…`; `KEY+=`, `KEY-=` and `KEY=` add and remove",
             ));
         }
-        for edit in &edits {
-            edit.check()?;
-        }
+        edits.iter().try_for_each(|it| it.check().map_err(|it| it.explain_word()))?;
         if !relations.is_empty() {
             return self.relate(context, &selection, (&edits, &relations));
         }
