@@ -53,7 +53,7 @@ impl DescriptionArgs {
         }
     }
 
-    /// What was given: terms of options win over those of files.
+    /// The given description: terms of options take precedence over those of files.
     pub(super) fn read(&self, context: &Context) -> Result<Given, Failure> {
         let mut given = Given::default();
         let title = self.title.iter().filter(|it| !it.is_empty()).map(|it| ("title", it));

@@ -32,7 +32,7 @@ use crate::cli::{Done, escape, human};
 /// `bytes:1M..`, `sha256:9f41c0de`, `content:FILE` (its bytes), `related:ITEM`, and `part_of:ITEM` and the other relations. A
 /// whole identifier is that item; other words narrow several of them.
 ///
-/// What was deleted or has moved is counted, and listed with --state. On a terminal, columns are cut to its width. In a pipe,
+/// Items that are deleted or have moved are counted; --state lists them. On a terminal, columns are cut to its width. In a pipe,
 /// values are complete, separated by tabs, and sizes are bytes.
 ///
 /// Answers to WORDS come from the index, a private cache that is built on first use and then follows the ledger, also with
@@ -81,7 +81,7 @@ impl List {
             () if table.needs_only(&HIT_KEYS) => Depth::Index,
             () => Depth::Sidecar,
         };
-        // What was named is shown, whatever its state.
+        // A named item is listed in any state.
         let held = (!selection.names_items()).then_some(States::WITH_PAYLOAD);
         CachedLookup::new(&collection, context.config.jobs.value).ahead(|known| {
             let mut out = Listing {

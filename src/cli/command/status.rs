@@ -171,7 +171,7 @@ impl Status {
             }
         }
         let is_whole = ended.is_continue();
-        // What is missing has no state.
+        // A missing item has no state.
         if is_whole && state.is_none() {
             compare_ledgers(context, &known, &names, &mut tally)?;
         }

@@ -62,7 +62,7 @@ pub(super) fn run(
     let (mut unwritten, mut gone) = (None, 0);
     catalog.find(&query, |hit| {
         let is_named = named.as_ref().is_none_or(|named| named.contains(&hit.name.folded()));
-        // What cannot be read is listed, unless states are asked for.
+        // An unreadable item is listed, unless --state asks for a state.
         let is_wanted =
             hit.state.map_or(list.flags.state.is_none(), |state| states.contains(state));
         if !is_named || !is_wanted {
@@ -119,7 +119,7 @@ fn with_word(
     Ok(query.with(found, word.is_unwanted)?)
 }
 
-/// What was looked for, in words: `"silva" in title`.
+/// The searched words for a message: `"silva" in title`.
 fn shown(words: &[Word]) -> String {
     let one = |word: &Word| {
         let text = escape::one_line(&word.text);
