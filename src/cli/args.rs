@@ -9,13 +9,12 @@ use urepo::index::Word;
 use super::context::Context;
 use super::global::Global;
 use super::printer::Purpose;
-use super::{Done, command, help};
+use super::{Done, command};
 
 /// Keeps files in uniform repositories: every item gets a permanent identifier (IBI), which is also its
 /// path, needs no registry and no server, and is never issued twice.
 #[derive(Debug, Parser)]
 #[command(name = "urepo", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(override_help = help::screen())]
 pub(crate) struct Args<C: Subcommand = Command> {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -41,7 +40,7 @@ impl Args {
 }
 
 /// The options before a command that take a value.
-const VALUED: [&str; 6] = ["-c", "--collection", "-j", "--jobs", "--color", "--lock-wait"];
+pub(super) const VALUED: [&str; 4] = ["-c", "--collection", "-j", "--jobs"];
 
 /// The command line with `-KEY:` of a search as `not:KEY:`, which is no option.
 fn unwanted_words(words: &[OsString]) -> Cow<'_, [OsString]> {

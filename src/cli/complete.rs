@@ -68,7 +68,7 @@ fn collections(current: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 fn settings(collection: Option<OsString>) -> Option<Config> {
-    let given = Given { collection, jobs: None, lock_wait: None };
+    let given = Given { collection, jobs: None };
     Config::load(&given, |name| std::env::var_os(name), &config::files()).ok()
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use etcetera::BaseStrategy;
 use serde::Deserialize;
+use urepo::identity::LanguagePreferences;
 
 use super::exit::Exit;
 use super::failure::Failure;
@@ -20,7 +21,14 @@ struct File {
     collection: Option<String>,
     jobs: Option<i64>,
     lock_wait: Option<String>,
+    peer_wait: Option<String>,
     max_wait: Option<String>,
+    color: Option<String>,
+    progress: Option<String>,
+    /// Languages of translations that the user prefers, the best first.
+    languages: Option<String>,
+    opener: Option<String>,
+    subsystem: Option<String>,
     machine_id: Option<String>,
     state: Option<PathBuf>,
     /// Patterns of files that imports of directories leave out.
@@ -28,6 +36,24 @@ struct File {
     /// Names of collections and their paths.
     #[serde(default)]
     collections: BTreeMap<String, PathBuf>,
+    #[serde(default)]
+    serve: Listening,
+    #[serde(default)]
+    resolver: Listening,
+}
+
+/// `[serve]` and `[resolver]`: where a server listens, and to whom.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Listening {
+    /// The address and the port.
+    pub(crate) listen: Option<String>,
+    /// The networks of proxies in front, which name their clients.
+    pub(crate) trust: Option<Vec<String>>,
+    /// Limit on connections at a time.
+    pub(crate) connections: Option<u32>,
+    /// Limit on connections of one address that is not trusted.
+    pub(crate) address_connections: Option<u32>,
 }
 
 /// The origin of a value.
@@ -63,17 +89,28 @@ pub(crate) struct Config {
     pub(crate) collection: Option<Sourced<OsString>>,
     pub(crate) jobs: Sourced<usize>,
     pub(crate) lock_wait: Sourced<Duration>,
+    /// How long a neighbour may take to answer.
+    pub(crate) peer_wait: Sourced<Duration>,
     pub(crate) max_wait: Option<Sourced<Duration>>,
+    pub(crate) color: Sourced<Shown>,
+    pub(crate) progress: Sourced<Shown>,
+    /// Languages of translations that the user prefers, as in `Accept-Language`; those of the locale unless given.
+    pub(crate) languages: Option<Sourced<String>>,
+    /// The name or prefix of the subsystem that issues identifiers; each in its turn unless given.
+    pub(crate) subsystem: Option<Sourced<String>>,
     pub(crate) machine_id: Option<Sourced<String>>,
     /// The directory of the host state.
     pub(crate) state: Sourced<PathBuf>,
     /// The directory of the indexes; `None` for a user without a home.
     pub(crate) cache: Option<PathBuf>,
     /// The program that opens files.
-    pub(crate) opener: Option<OsString>,
+    pub(crate) opener: Option<Sourced<String>>,
     /// Patterns of files that imports of directories leave out.
     pub(crate) exclude: Sourced<Vec<String>>,
     pub(crate) collections: BTreeMap<String, Sourced<PathBuf>>,
+    /// `[serve]` and `[resolver]`.
+    pub(crate) serve: Listening,
+    pub(crate) resolver: Listening,
 }
 
 /// The same settings as flags of the command line.
@@ -81,7 +118,25 @@ pub(crate) struct Config {
 pub(crate) struct Given {
     pub(crate) collection: Option<OsString>,
     pub(crate) jobs: Option<usize>,
-    pub(crate) lock_wait: Option<Duration>,
+}
+
+/// When something is shown that a terminal decides about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// On a terminal.
+    Auto,
+    Always,
+    Never,
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Shown::Auto => "auto",
+            Shown::Always => "always",
+            Shown::Never => "never",
+        })
+    }
 }
 
 /// The directory of the host state, where this user may write to it.
@@ -109,12 +164,16 @@ pub(crate) const USUAL_EXCLUDES: [&str; 10] = [
 /// The default wait for a lock.
 const DEFAULT_LOCK_WAIT: Duration = Duration::from_secs(10);
 
+/// The default time that a neighbour may take to answer.
+const DEFAULT_PEER_WAIT: Duration = Duration::from_secs(3);
+
 impl Config {
     pub(crate) fn load(
         given: &Given,
         variable: impl Fn(&str) -> Option<OsString>,
         files: &[PathBuf],
     ) -> Result<Config, Failure> {
+        type OfFile = fn(&File) -> Option<String>;
         let files = read_all(files)?;
         let collections = collections(&files);
         let layers = Layers { variable: &variable, files: &files };
@@ -124,39 +183,66 @@ impl Config {
             .map(|value| Sourced { value, origin: Origin::CommandLine })
             .or_else(|| named.map(of_variable))
             .or_else(|| collection_of(&files, &collections));
-        let (jobs, lock_wait) = (given.jobs, given.lock_wait);
-        let jobs = layers.find(jobs, "UREPO_JOBS", parse_jobs, |it| Some(it.jobs?.to_string()))?;
-        let lock_wait =
-            layers.find(lock_wait, "UREPO_LOCK_WAIT", parse_duration, |it| it.lock_wait.clone())?;
-        let max_wait =
-            layers.find(None, "UREPO_MAX_WAIT", parse_duration, |it| it.max_wait.clone())?;
+        let jobs =
+            layers.find(given.jobs, "UREPO_JOBS", parse_jobs, |it| Some(it.jobs?.to_string()))?;
+        let wait = |name, of_file: OfFile| layers.find(None, name, parse_duration, of_file);
+        let lock_wait = wait("UREPO_LOCK_WAIT", |it| it.lock_wait.clone())?;
+        let peer_wait = wait("UREPO_PEER_WAIT", |it| it.peer_wait.clone())?;
+        let max_wait = wait("UREPO_MAX_WAIT", |it| it.max_wait.clone())?;
+        let shown = |name, of_file: OfFile| layers.find(None, name, parse_shown, of_file);
+        let color = shown("UREPO_COLOR", |it| it.color.clone())?;
+        let progress = shown("UREPO_PROGRESS", |it| it.progress.clone())?;
+        let languages =
+            layers.find(None, "UREPO_LANGUAGES", parse_languages, |it| it.languages.clone())?;
+        let text =
+            |name, of_file: OfFile| layers.find(None, name, |text| Ok(text.to_owned()), of_file);
+        let opener = text("UREPO_OPENER", |it| it.opener.clone())?;
+        let subsystem = text("UREPO_SUBSYSTEM", |it| it.subsystem.clone())?;
         let machine_id =
             layers.find(None, "UREPO_MACHINE_ID", parse_machine_id, |it| it.machine_id.clone())?;
         // The path in a file is whole, and need not be UTF-8.
         let chosen = layers.find(None, "UREPO_STATE", parse_state, |_| None)?;
         let chosen = chosen.or_else(|| layers.in_files(|file| file.state.clone()));
-        let usual = || Sourced { value: usual_state(&variable), origin: Origin::Default };
-        let state = chosen.unwrap_or_else(usual);
+        let state = chosen.unwrap_or_else(|| usual(usual_state(&variable)));
         Ok(Config {
             collection,
-            jobs: jobs.unwrap_or_else(|| Sourced {
-                value: std::thread::available_parallelism().map_or(1, usize::from),
-                origin: Origin::Default,
+            jobs: jobs.unwrap_or_else(|| {
+                usual(std::thread::available_parallelism().map_or(1, usize::from))
             }),
-            lock_wait: lock_wait
-                .unwrap_or(Sourced { value: DEFAULT_LOCK_WAIT, origin: Origin::Default }),
+            lock_wait: lock_wait.unwrap_or(usual(DEFAULT_LOCK_WAIT)),
+            peer_wait: peer_wait.unwrap_or(usual(DEFAULT_PEER_WAIT)),
             max_wait,
+            color: color.unwrap_or(usual(Shown::Auto)),
+            progress: progress.unwrap_or(usual(Shown::Auto)),
+            languages,
+            subsystem,
             machine_id,
             state,
             cache: own_directory(&variable, "XDG_CACHE_HOME", |base| Some(base.cache_dir())),
-            opener: variable("UREPO_OPENER").filter(|program| !program.is_empty()),
-            exclude: layers.in_files(|file| file.exclude.clone()).unwrap_or_else(|| Sourced {
-                value: USUAL_EXCLUDES.map(str::to_owned).to_vec(),
-                origin: Origin::Default,
-            }),
+            opener,
+            exclude: (layers.in_files(|file| file.exclude.clone()))
+                .unwrap_or_else(|| usual(USUAL_EXCLUDES.map(str::to_owned).to_vec())),
             collections,
+            serve: layers.listening(|file| &file.serve),
+            resolver: layers.listening(|file| &file.resolver),
         })
     }
+}
+
+/// The default `value`.
+fn usual<T>(value: T) -> Sourced<T> {
+    Sourced { value, origin: Origin::Default }
+}
+
+fn parse_languages(text: &str) -> Result<String, String> {
+    let read = text.parse::<LanguagePreferences>();
+    read.map(|_| text.to_owned()).map_err(|error| error.expected().to_owned())
+}
+
+fn parse_shown(text: &str) -> Result<Shown, String> {
+    let all = [Shown::Auto, Shown::Always, Shown::Never];
+    let meant = all.into_iter().find(|it| it.to_string() == text);
+    meant.ok_or_else(|| "expected auto, always or never".to_owned())
 }
 
 pub(crate) fn parse_jobs(text: &str) -> Result<usize, String> {
@@ -239,6 +325,19 @@ impl<V: Fn(&str) -> Option<OsString>> Layers<'_, V> {
         Ok(Some(Sourced { value, origin }))
     }
 
+    fn listening(&self, of: fn(&File) -> &Listening) -> Listening {
+        fn first<T>(mut values: impl Iterator<Item = Option<T>>) -> Option<T> {
+            values.find_map(|value| value)
+        }
+        let all = || self.files.iter().map(|(_, file)| of(file));
+        Listening {
+            listen: first(all().map(|it| it.listen.clone())),
+            trust: first(all().map(|it| it.trust.clone())),
+            connections: first(all().map(|it| it.connections)),
+            address_connections: first(all().map(|it| it.address_connections)),
+        }
+    }
+
     fn in_files<T>(&self, value: impl Fn(&File) -> Option<T>) -> Option<Sourced<T>> {
         self.files.iter().find_map(|(path, file)| {
             Some(Sourced { value: value(file)?, origin: Origin::File(path.clone()) })
@@ -304,8 +403,8 @@ fn beside(settings: &Path, path: &Path) -> PathBuf {
 
 fn unusable(file: impl fmt::Display, reason: String) -> Failure {
     Failure::new(Exit::Failure, format!("cannot use the settings `{file}`")).caused_by(reason).hint(
-        "the keys are collection, jobs, lock_wait, max_wait, machine_id, state, exclude and the \
-             table [collections]",
+        "the keys are collection, jobs, lock_wait, peer_wait, max_wait, color, progress, languages, opener, subsystem, \
+             machine_id, state, exclude and the tables [collections], [serve] and [resolver]",
     )
 }
 

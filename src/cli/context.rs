@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use anstream::ColorChoice;
 use signal_hook::SigId;
 use urepo::agent::{Agent, Caller};
 use urepo::clock::SystemClock;
@@ -22,14 +23,14 @@ use urepo::progress::Progress;
 use urepo::transfer::RunMode;
 use urepo::wait::Waiter;
 
-use super::config::{self, Config, Given};
+use super::config::{self, Config, Given, Shown};
 use super::escape;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::global::Global;
 use super::nearest::nearest;
 use super::printer::{Printer, Purpose, Verbosity};
-use super::progress::{Shown, Total, Unit};
+use super::progress::{self, Total, Unit};
 use super::{agent, shell, typed};
 
 /// The context of every command.
@@ -55,13 +56,12 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(global: Global, printer: Printer, command: &str) -> Result<Context, Failure> {
-        let given = Given {
-            collection: global.collection.clone(),
-            jobs: global.jobs,
-            lock_wait: global.lock_wait,
-        };
-        let config = Config::load(&given, |name| std::env::var_os(name), &config::files())?;
+    pub(crate) fn new(
+        global: Global,
+        config: Config,
+        printer: Printer,
+        command: &str,
+    ) -> Result<Context, Failure> {
         let stop = catch_signals().map_err(|error| deaf(&error))?;
         let current = std::env::current_dir().map_err(|error| {
             Failure::new(Exit::Failure, "cannot find the current directory")
@@ -228,7 +228,7 @@ impl Context {
         ));
     }
 
-    /// Waits for locks as long as `--lock-wait` allows; signals end the wait.
+    /// Waits for locks as long as `lock_wait` allows; signals end the wait.
     pub(crate) fn waiter(&self) -> Waiter<'static> {
         Waiter::new(&SystemClock, &self.interrupt, self.config.lock_wait.value)
     }
@@ -374,12 +374,13 @@ impl Context {
         let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
         self.total.announce(Total::UNKNOWN);
         let total = self.total.clone();
-        if self.global.no_progress || self.printer.verbosity == Verbosity::Quiet {
+        let shown = self.config.progress.value;
+        if shown == Shown::Never || self.printer.verbosity == Verbosity::Quiet {
             Box::new(total)
         } else if terminal && !dumb && !self.printer.json {
-            Box::new(Shown::on_terminal(unit, total, &self.interrupt))
-        } else if self.global.progress {
-            Box::new(Shown::in_lines(self.printer.clone(), total))
+            Box::new(progress::Shown::on_terminal(unit, total, &self.interrupt))
+        } else if shown == Shown::Always {
+            Box::new(progress::Shown::in_lines(self.printer.clone(), total))
         } else {
             Box::new(total)
         }
@@ -411,13 +412,24 @@ pub(crate) fn put_back(collection: &Collection) -> String {
     )
 }
 
-pub(crate) fn printer(global: &Global, purpose: Purpose) -> Printer {
+/// The settings, for the flags of a run.
+pub(crate) fn config(global: &Global) -> Result<Config, Failure> {
+    let given = Given { collection: global.collection.clone(), jobs: global.jobs };
+    Config::load(&given, |name| std::env::var_os(name), &config::files())
+}
+
+pub(crate) fn printer(global: &Global, color: Shown, purpose: Purpose) -> Printer {
     let verbosity = match global {
         Global { quiet: true, .. } => Verbosity::Quiet,
         Global { verbose: 0, .. } => Verbosity::Normal,
         _ => Verbosity::Verbose,
     };
-    Printer::new(verbosity, global.json, global.color, purpose)
+    let color = match color {
+        Shown::Auto => ColorChoice::Auto,
+        Shown::Always => ColorChoice::Always,
+        Shown::Never => ColorChoice::Never,
+    };
+    Printer::new(verbosity, global.json, color, purpose)
 }
 
 /// The first signal requests a stop at the next safe point, the second ends the process at once. Returns the

@@ -17,11 +17,6 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Whether a second reader of `path` gets all its bytes. Those of a pipe have one reader.
-pub(crate) fn can_be_read_twice(path: &Path) -> bool {
-    !is_stdin(path) && stat_of(path, Links::Follow).is_ok_and(|it| it.kind == Kind::File)
-}
-
 /// The name of a list in messages.
 pub(crate) fn name_of(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use urepo::collection::{Collection, CollectionError, discover};
 use urepo::disk::{PathError, Watcher};
@@ -18,9 +18,6 @@ use super::explain::label_hint;
 use super::failure::Failure;
 use super::twins::Twin;
 use super::{human, shell};
-
-/// Wait for the other collections of the settings.
-const PEER_WAIT: Duration = Duration::from_secs(3);
 
 /// Collections that can be compared, with unique ids.
 #[derive(Debug, Default)]
@@ -156,7 +153,7 @@ impl Context {
             (path, opened)
         };
         let opening: Vec<_> = paths.into_iter().map(open).collect();
-        let deadline = Instant::now() + PEER_WAIT;
+        let deadline = Instant::now() + self.config.peer_wait.value;
         let mut all = Vec::with_capacity(opening.len());
         for (path, opened) in opening {
             let left = deadline.saturating_duration_since(Instant::now());

@@ -48,6 +48,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Args, Command};
+use clap::error::ErrorKind;
+use config::{Config, Shown};
 use context::Context;
 use exit::Exit;
 use failure::Failure;
@@ -69,10 +71,11 @@ pub(crate) fn main() -> ExitCode {
     if complete::answer() {
         return Exit::Success.code().into();
     }
-    let args = match Args::read(&std::env::args_os().collect::<Vec<_>>()) {
+    let words: Vec<_> = std::env::args_os().collect();
+    let args = match Args::read(&words) {
         Ok(args) => args,
         Err(error) => {
-            return refuse(&error).code().into();
+            return refuse(&error, &words).code().into();
         }
     };
     let Args { global, command, name } = args;
@@ -82,26 +85,30 @@ pub(crate) fn main() -> ExitCode {
     let is_check = matches!(command, Command::Verify(_) | Command::Status(_));
     // A dry run is an answer, too.
     let purpose = if global.dry_run && !is_check { Purpose::Answer } else { command.purpose() };
-    let printer = context::printer(&global, purpose);
+    let config = context::config(&global);
+    let color = config.as_ref().map_or(Shown::Auto, |config| config.color.value);
+    let printer = context::printer(&global, color, purpose);
     if let Some(warning) = trace::start(matches!(&*name, "serve" | "resolver")) {
         printer.warning(&warning);
     }
-    report::conclude(run(&command, &name, global, &printer), &printer).code().into()
+    report::conclude(run(&command, &name, global, config, &printer), &printer).code().into()
 }
 
-/// Prints the error of clap about arguments, or the requested help.
-fn refuse(error: &clap::Error) -> Exit {
+/// Prints the error of clap about the arguments `words`, or the requested help.
+fn refuse(error: &clap::Error, words: &[OsString]) -> Exit {
     let exit = if error.use_stderr() { Exit::Usage } else { Exit::Success };
-    if exit == Exit::Success {
-        return error.print().map_or(Exit::Failure, |()| exit);
-    }
-    let is_json = std::env::args_os().any(|word| word == "--json");
+    let is_json = words.iter().any(|word| word == "--json");
     let printer =
         Printer::new(Verbosity::Normal, is_json, anstream::ColorChoice::Auto, Purpose::Answer);
+    let help = || help::asked(words).unwrap_or_else(|| error.render().to_string());
     match usage::failure(error) {
+        _ if error.kind() == ErrorKind::DisplayHelp => {
+            return printer.lines(&(help() + "\n")).map_or_else(|failure| failure.exit, |()| exit);
+        }
+        _ if exit == Exit::Success => return error.print().map_or(Exit::Failure, |()| exit),
         Some(failure) => printer.failure(&failure),
         // The help, if the command is missing.
-        None => printer.excerpt(error.render().to_string().trim_end()),
+        None => printer.excerpt(help().trim_end()),
     }
     exit
 }
@@ -117,8 +124,14 @@ fn in_use(global: &Global, command: &Command) -> Option<OsString> {
     (root != Path::new(".")).then(|| path.into())
 }
 
-fn run(command: &Command, name: &str, global: Global, printer: &Printer) -> Done {
-    let context = Context::new(global, printer.clone(), name)?;
+fn run(
+    command: &Command,
+    name: &str,
+    global: Global,
+    config: Result<Config, Failure>,
+    printer: &Printer,
+) -> Done {
+    let context = Context::new(global, config?, printer.clone(), name)?;
     command.run(&context).map_err(|mut failure| {
         context.advise(&mut failure);
         failure

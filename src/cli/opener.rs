@@ -47,8 +47,8 @@ pub(crate) fn open(context: &Context, path: &Path, item: &StoredItem, otherwise:
         let would = || context.printer.line(&format!("would open {}", path.display()));
         return if context.printer.json { tell() } else { would() };
     }
-    let own = context.config.opener.as_deref();
-    let program = own.unwrap_or(OsStr::new(OPENER));
+    let own = context.config.opener.as_ref();
+    let program = OsStr::new(own.map_or(OPENER, |found| &found.value));
     let mut command = Command::new(program);
     command.arg(path);
     if own.is_none() {

@@ -58,8 +58,6 @@ pub(crate) struct Table<'a> {
     form: Form,
     order: Vec<Order>,
     limit: Option<u64>,
-    /// Whether the limit keeps the last rows.
-    keeps_last: bool,
     end: u8,
     page: Vec<Printed>,
     sorted: Vec<(Vec<SortValue>, Printed)>,
@@ -110,19 +108,12 @@ impl<'a> Table<'a> {
             form,
             order: args.sort.iter().map(|it| Order::parse(it, keys)).collect::<Result<_, _>>()?,
             limit: args.limit,
-            keeps_last: false,
             end: if args.null { b'\0' } else { b'\n' },
             page: Vec::new(),
             sorted: Vec::new(),
             grid: if is_usual { grid } else { grid.with_whole_identifiers() },
             rows: 0,
         })
-    }
-
-    /// A limit keeps the last rows, in their order, unless they are sorted.
-    pub(crate) fn keeping_last(mut self) -> Table<'a> {
-        self.keeps_last = self.order.is_empty() && self.limit.is_some();
-        self
     }
 
     /// Whether every key for printing or sorting is one of `keys`.
@@ -144,7 +135,7 @@ impl<'a> Table<'a> {
                 columns.iter().map(|it| it.cell(record, self.grid.is_drawn())).collect(),
             ),
         };
-        if self.order.is_empty() && !self.keeps_last {
+        if self.order.is_empty() {
             self.page.push(printed);
             if self.page.len() >= PAGE {
                 self.flush()?;
@@ -158,9 +149,7 @@ impl<'a> Table<'a> {
 
     /// Sorted rows cannot be printed before the last one is known.
     fn is_full(&self) -> bool {
-        self.order.is_empty()
-            && !self.keeps_last
-            && self.limit.is_some_and(|limit| self.rows >= limit)
+        self.order.is_empty() && self.limit.is_some_and(|limit| self.rows >= limit)
     }
 
     /// Drops unwanted rows, once their number equals that of the wanted ones.
@@ -173,11 +162,7 @@ impl<'a> Table<'a> {
     }
 
     fn cut_to(&mut self, limit: usize) {
-        if self.keeps_last {
-            self.sorted.drain(..self.sorted.len().saturating_sub(limit));
-        } else {
-            self.sorted.truncate(limit);
-        }
+        self.sorted.truncate(limit);
     }
 
     fn sort(&mut self) {
@@ -210,7 +195,7 @@ impl<'a> Table<'a> {
     pub(crate) fn finish(&mut self) -> Result<u64, Failure> {
         self.sort();
         let limit = self.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
-        if !self.order.is_empty() || self.keeps_last {
+        if !self.order.is_empty() {
             self.cut_to(limit);
             self.rows = self.sorted.len() as u64;
         }

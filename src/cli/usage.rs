@@ -33,7 +33,7 @@ pub(super) fn failure(error: &clap::Error) -> Option<Failure> {
     }
     if error.kind() == ErrorKind::UnknownArgument
         && let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
-        && let Some(hint) = group.and_then(|group| words::instead_of_option(group, option))
+        && let Some(hint) = words::instead_of_option(group.unwrap_or_default(), option)
     {
         return Some(failure.hint(hint));
     }

@@ -90,6 +90,9 @@ pub(crate) fn instead_of_option(command: &str, option: &str) -> Option<String> {
         ("new", "stdin-filename") => "`--stdin-name NAME`".to_owned(),
         ("new" | "import" | "mint", "accept-clock") => "`--force clock`".to_owned(),
         ("new" | "import" | "mint", "max-wait") => "`UREPO_MAX_WAIT=5m`".to_owned(),
+        (_, "color" | "colour") => "`UREPO_COLOR=always`, or never".to_owned(),
+        (_, "progress" | "no-progress") => "`UREPO_PROGRESS=always`, or never".to_owned(),
+        (_, "lock-wait") => "`UREPO_LOCK_WAIT=5m`".to_owned(),
         (_, "granularity") => "`granularity` in `urepo.toml`".to_owned(),
         ("init", "port") => "`--host FQDN:PORT`".to_owned(),
         ("init", "ip-port") => "`--ip IP:PORT`".to_owned(),
@@ -100,13 +103,34 @@ pub(crate) fn instead_of_option(command: &str, option: &str) -> Option<String> {
         ("list", _) if term.is_some() => format!("`urepo list {}:WORD`", term?),
         ("list", "file" | "content" | "related" | "sha256") => format!("`urepo list {name}:VALUE`"),
         ("list", "a" | "all-states") => "`--state any`".to_owned(),
-        ("import", "manifest" | "files-from0") => {
-            "`urepo import list.csv`, or `-` for a list of paths".to_owned()
+        ("import", "manifest") => "`urepo import list.csv`".to_owned(),
+        ("new" | "import", "files-from0") => "`urepo import -` reads a list of paths".to_owned(),
+        ("import", "depth") => "a directory deeper: `urepo import DIR/*/`".to_owned(),
+        ("import", "dedupe") => "`--skip-same`, or `urepo new` for another item".to_owned(),
+        ("import", "title" | "creator" | "language") => format!("`--meta {name}=VALUE`"),
+        ("copy" | "migrate" | "meta", "on-error") => {
+            "a failed item stops no other; `timeout` ends a run".to_owned()
         }
         ("copy", "delete") => "deletions travel with `--all`".to_owned(),
         (_, "items-from" | "items-from0" | "files-from") => {
             "`-` reads a list on standard input".to_owned()
         }
+        ("resolve", "cat" | "open") => format!("`urepo {name} URL`"),
+        ("resolve", "accept-language") => {
+            "`+(pt)` in the URL, or `UREPO_LANGUAGES=pt,en`".to_owned()
+        }
+        ("resolve", "all-pairs") => "`--pairs -v`".to_owned(),
+        ("resolve", "address" | "service") => {
+            format!("`{name}` in `[archive]` of `urepo.toml`")
+        }
+        ("repair", "partial") => "what can be repaired always is".to_owned(),
+        ("restore", "with") => "`--from COLLECTION`".to_owned(),
+        ("export", "with-sidecar") => "`--as toml`".to_owned(),
+        ("export", "metadata-format") => "`--as FORMAT`".to_owned(),
+        ("export", "metadata-only") => "`urepo show --as FORMAT`".to_owned(),
+        ("list", "n") => "`--limit 20`".to_owned(),
+        ("log", "n" | "limit") => "`urepo log | tail`".to_owned(),
+        ("log", "sort" | "columns") => "`urepo log | sort`, or `--json`".to_owned(),
         (_, "o" | "output") => "`>` writes the answer into a file".to_owned(),
         _ => return None,
     })

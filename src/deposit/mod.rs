@@ -43,7 +43,7 @@ use crate::disk::Links;
 use crate::item::{PayloadPath, Totals};
 use crate::sidecar::Metadata;
 
-pub use crate::flow::{NoRoom, OnError};
+pub use crate::flow::NoRoom;
 pub(crate) use error::in_words;
 pub use error::{DepositError, Existing};
 pub use given::{Checks, Duplicate, DuplicateIndex, Preset};
@@ -138,8 +138,6 @@ pub struct Options {
     pub sources: SourceRule,
     /// Number of files copied at a time.
     pub jobs: usize,
-    /// Whether the first failure ends the run.
-    pub on_error: OnError,
 }
 
 /// A published and durable item.

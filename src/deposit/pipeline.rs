@@ -112,7 +112,6 @@ impl Depositor<'_> {
             summary: &mut summary,
             report: &mut report,
             progress: self.progress,
-            on_error: self.options.on_error,
             flow: &flow,
             is_over: &is_over,
             names: Names::default(),

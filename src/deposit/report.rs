@@ -7,7 +7,7 @@ use std::sync::mpsc::Receiver;
 use super::duplicates::Names;
 use super::group::{Group, LabeledItem, Prepared};
 use super::publish::Publisher;
-use super::{DepositError, OnError, Outcome};
+use super::{DepositError, Outcome};
 use crate::distributor::Notice;
 use crate::flow::Flow;
 use crate::progress::Progress;
@@ -32,7 +32,6 @@ pub(super) struct Collector<'a, R> {
     pub summary: &'a mut Summary,
     pub report: &'a mut R,
     pub progress: &'a dyn Progress,
-    pub on_error: OnError,
     pub flow: &'a Flow<Prepared>,
     /// An error has occurred that would stop every group.
     pub is_over: &'a AtomicBool,
@@ -81,12 +80,7 @@ impl<R: FnMut(Vec<Outcome>) -> Result<(), DepositError>> Collector<'_, R> {
                 self.summary.bytes += deposited.payload.bytes;
             }
             Err(DepositError::Held(_) | DepositError::Overtaken) => {}
-            Err(_) => {
-                self.summary.failed += 1;
-                if self.on_error == OnError::Stop {
-                    self.flow.stop();
-                }
-            }
+            Err(_) => self.summary.failed += 1,
         }
         self.progress.finish_item(&outcome.source);
     }

@@ -8,8 +8,8 @@ use super::group::{Prepared, Staged};
 use super::plan::Sources;
 use super::stage::{StagedPayload, Staging, StagingJob, stage_stream};
 use super::{
-    DepositError, DepositTarget, LeftOut, OnError, Options, Plan, Preset, Request, Source,
-    SourcePlace, SourceRule,
+    DepositError, DepositTarget, LeftOut, Options, Plan, Preset, Request, Source, SourcePlace,
+    SourceRule,
 };
 use crate::clock::Clock;
 use crate::collection::{Lookup, StagedItem};
@@ -68,9 +68,6 @@ impl Stager<'_> {
     }
 
     fn deliver(&self, number: usize, message: Prepared, bytes: u64) {
-        if message.is_err() && self.options.on_error == OnError::Stop {
-            self.flow.stop();
-        }
         self.flow.deliver((number, message), bytes);
     }
 

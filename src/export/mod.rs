@@ -79,21 +79,9 @@ pub enum BagLinks {
     Skip,
 }
 
-/// Whether the payload is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Payload {
-    /// It is.
-    #[default]
-    Whole,
-    /// Only the sidecar and descriptions.
-    None,
-}
-
-/// The parts of each item to export.
+/// What is exported of each item, beside its payload.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Whether to export the payload; a bag always has it.
-    pub payload: Payload,
     /// Whether to export the unchanged sidecar; a bag always has it.
     pub sidecar: bool,
     /// The descriptions, each format once.

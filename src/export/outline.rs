@@ -5,7 +5,7 @@ use std::path::Path;
 use super::part::{Part, Parts};
 use super::sink::{Sink, Text, write_text};
 use super::source::SoundItem;
-use super::{ExportError, Options, Payload};
+use super::{ExportError, Options};
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
 use crate::layout;
@@ -52,18 +52,15 @@ impl Outline<'_> {
         options: &Options,
     ) -> Result<(), ExportError> {
         let descriptions = descriptions(self.source, options)?;
-        let is_whole = options.payload == Payload::Whole;
         if parts.is_bare {
             for (_, part) in &parts.entries {
                 self.part(self.top, part)?;
             }
-        } else if descriptions.is_empty() && is_whole {
+        } else if descriptions.is_empty() {
             self.payload(self.top, parts)?;
         } else {
             self.own_directory(self.top)?;
-            if is_whole {
-                self.payload(&self.top.join(layout::PAYLOAD), parts)?;
-            }
+            self.payload(&self.top.join(layout::PAYLOAD), parts)?;
             for (file, text) in descriptions {
                 self.text(&self.top.join(file), &text)?;
             }

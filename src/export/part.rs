@@ -108,11 +108,6 @@ impl<'a> Parts<'a> {
         Ok(Parts { lost, ..parts })
     }
 
-    /// Nothing of the payload.
-    pub(super) fn none() -> Parts<'a> {
-        Parts { entries: Vec::new(), is_bare: false, lost: Lost::default() }
-    }
-
     fn of(
         source: &'a SoundItem<'_>,
         check: CheckTime,

@@ -8,9 +8,7 @@ use super::outline::Outline;
 use super::part::{CheckTime, Parts};
 use super::sink::Sink;
 use super::source::SoundItem;
-use super::{
-    ExportError, Exported, Exporter, Format, NamedBy, Outcome, Payload, Summary, Tombstones,
-};
+use super::{ExportError, Exported, Exporter, Format, NamedBy, Outcome, Summary, Tombstones};
 use crate::collection::Lookup;
 use crate::identity::RepositoryName;
 use crate::item::State;
@@ -80,16 +78,15 @@ impl Exporter<'_> {
         format: Format,
         check: CheckTime,
     ) -> Result<Parts<'s>, ExportError> {
-        match (format, self.options.payload) {
-            (Format::Bag, _) => Parts::in_bag(source, self.options.links, check),
-            (Format::Plain | Format::Tar, Payload::Whole) => {
+        match format {
+            Format::Bag => Parts::in_bag(source, self.options.links, check),
+            Format::Plain | Format::Tar => {
                 let parts = Parts::whole(source, check)?;
                 let is_described = self.options.sidecar || !self.options.metadata.is_empty();
                 let name = self.source_name(source, format).filter(|_| !is_described);
                 let is_bare = name.is_some_and(|name| parts.is_only(Path::new(&name)));
                 Ok(Parts { is_bare, ..parts })
             }
-            (Format::Plain | Format::Tar, Payload::None) => Ok(Parts::none()),
         }
     }
 

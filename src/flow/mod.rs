@@ -253,16 +253,6 @@ pub enum Tombstones {
     Bring,
 }
 
-/// Treatment of the items after a failed one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnError {
-    /// They are processed nevertheless.
-    #[default]
-    Continue,
-    /// Nothing more is started.
-    Stop,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,7 +12,7 @@ use super::checks::{KnownSource, check_translations, checks, wrong_bag};
 use super::look::{Scanner, SourceScan};
 use super::source_lookup::SourceQuery;
 use super::sources::{Entry, Imported, ItemPresence};
-use super::{Bags, Dedupe, DefaultTitle, Defaults, ImportError};
+use super::{Bags, DefaultTitle, Defaults, ImportError};
 use crate::clock::Clock;
 use crate::collection::{Collection, Departed, IMPORTED, Lookup, SOURCE};
 use crate::deposit::source_removal::{Closeness, SourceKept, Times};
@@ -77,7 +77,6 @@ pub(super) struct Planner<'a> {
 pub(super) struct Criteria {
     pub looker: Scanner,
     pub deposit: deposit::Options,
-    pub dedupe: Dedupe,
     pub bags: Bags,
     pub settle: Option<Duration>,
     /// The directory for rejected sources.
@@ -311,35 +310,33 @@ impl<'a> Planner<'a> {
         look: &SourceScan,
         known: &SourceQuery<'_>,
     ) -> Result<Option<(Entry, Decision)>, ImportError> {
-        if self.rules.dedupe != Dedupe::None {
-            let is_named = |entry: &Entry| candidate.may_be(&entry.name);
-            let is_it = |entry: &Entry| entry.shape == look.shape && is_named(entry);
-            if let Some(Imported { entry, standing, .. }) = known(key, &is_it)? {
-                let there = match standing {
-                    ItemPresence::Here => Decision::There(entry.name.clone(), None),
-                    ItemPresence::Deleted => {
-                        return Err(DepositError::DeletedHere { name: entry.name }.into());
-                    }
-                    ItemPresence::Left(line) => Decision::Left(line),
-                    ItemPresence::Vanished(error) => return Err((*error).into()),
-                };
-                return Ok(Some((entry, there)));
-            }
-            if look.kind == Kind::Directory
-                && let Some(Imported { entry, .. }) = known(key, &is_named)?
-                && self.is_by_other_rules(&entry, place, exclusion)?
-            {
-                let entry = Entry { is_same: true, shape: look.shape, ..entry };
-                return Ok(Some((entry.clone(), Decision::OtherRules(entry))));
-            }
-            if self.rules.takes_sources
-                && look.kind == Kind::Directory
-                && let Some(Imported { entry, standing: ItemPresence::Here, .. }) =
-                    known(key, &is_named)?
-                && self.is_rest(&entry, place)?
-            {
-                return Ok(Some((entry.clone(), Decision::There(entry.name, None))));
-            }
+        let is_named = |entry: &Entry| candidate.may_be(&entry.name);
+        let is_it = |entry: &Entry| entry.shape == look.shape && is_named(entry);
+        if let Some(Imported { entry, standing, .. }) = known(key, &is_it)? {
+            let there = match standing {
+                ItemPresence::Here => Decision::There(entry.name.clone(), None),
+                ItemPresence::Deleted => {
+                    return Err(DepositError::DeletedHere { name: entry.name }.into());
+                }
+                ItemPresence::Left(line) => Decision::Left(line),
+                ItemPresence::Vanished(error) => return Err((*error).into()),
+            };
+            return Ok(Some((entry, there)));
+        }
+        if look.kind == Kind::Directory
+            && let Some(Imported { entry, .. }) = known(key, &is_named)?
+            && self.is_by_other_rules(&entry, place, exclusion)?
+        {
+            let entry = Entry { is_same: true, shape: look.shape, ..entry };
+            return Ok(Some((entry.clone(), Decision::OtherRules(entry))));
+        }
+        if self.rules.takes_sources
+            && look.kind == Kind::Directory
+            && let Some(Imported { entry, standing: ItemPresence::Here, .. }) =
+                known(key, &is_named)?
+            && self.is_rest(&entry, place)?
+        {
+            return Ok(Some((entry.clone(), Decision::There(entry.name, None))));
         }
         let Some(label) = &candidate.label else { return Ok(None) };
         let Some(item) = self.lookup.item(&label.name)? else {

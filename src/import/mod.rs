@@ -54,18 +54,6 @@ pub use tally::Summary;
 pub use tree::{SourceTree, Units};
 pub use update::{Updated, update};
 
-/// When a source is not imported again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dedupe {
-    /// When it was imported before and has not changed since.
-    #[default]
-    Source,
-    /// When any imported source has the same content.
-    Content,
-    /// Never.
-    None,
-}
-
 /// The rule for bags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bags {
@@ -91,8 +79,9 @@ pub enum DefaultTitle {
 pub struct Options {
     /// Options of deposits.
     pub deposit: deposit::Options,
-    /// When a source is not imported again.
-    pub dedupe: Dedupe,
+    /// Whether a source is left out that has the content of another imported one. A source that was imported before and has not
+    /// changed since always is.
+    pub skips_same: bool,
     /// The rule for bags.
     pub bags: Bags,
     /// Sources that changed so recently are left alone.

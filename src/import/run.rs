@@ -66,7 +66,7 @@ struct RunState<'a, 'l, 't> {
     rejected: Option<RejectDirectory>,
     /// For sources that are removed once they are items.
     remover: Option<SourceRemover<'a>>,
-    dedupe: super::Dedupe,
+    skips_same: bool,
     clock: &'a dyn Clock,
     progress: &'a dyn Progress,
     interrupt: &'a Interrupt,
@@ -115,13 +115,14 @@ impl<'l> Importer<'_, 'l> {
             self;
         let collection = known.collection();
         let rejected = options.rejected.take();
+        let skips_same = options.skips_same;
         let rules = rules(collection, rejected.as_ref(), options);
         // Sources are removed only after their lines are in the ledger.
         let deposit = deposit::Options { sources: SourceRule::Keep, ..rules.deposit };
         let until = (issuer.lock_wait(), interrupt);
         let remover =
             rules.takes_sources.then(|| SourceRemover::new(collection, writer.agent(), until));
-        let (looker, dedupe) = (rules.looker.clone(), rules.dedupe);
+        let looker = rules.looker.clone();
         let judge = match Planner::new((collection, peers), clock, rules, (progress, interrupt)) {
             Ok(judge) => judge,
             Err(error) => return (Summary { fatal: Some(error), ..Summary::default() }, known),
@@ -133,7 +134,7 @@ impl<'l> Importer<'_, 'l> {
             looker,
             rejected,
             remover,
-            dedupe,
+            skips_same,
             clock,
             progress,
             interrupt,
@@ -247,11 +248,11 @@ fn rules(
     rejected: Option<&RejectDirectory>,
     options: Options,
 ) -> Criteria {
-    let Options { deposit, dedupe, bags, settle, defaults, .. } = options;
+    let Options { deposit, bags, settle, defaults, .. } = options;
     let looker = Scanner { links: deposit.links, watcher: collection.watcher() };
     let rejected = rejected.map(|it| it.path().to_path_buf());
     let takes_sources = deposit.sources == SourceRule::Remove;
-    Criteria { looker, deposit, dedupe, bags, settle, rejected, takes_sources, defaults }
+    Criteria { looker, deposit, bags, settle, rejected, takes_sources, defaults }
 }
 
 /// Half a digest of a key: two keys do not share it.

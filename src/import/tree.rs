@@ -11,18 +11,13 @@ use crate::disk::{
 };
 
 /// The entries of a directory that become items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Units {
-    /// Entries this many levels below it; a file or a bag higher up is an item too.
-    Depth(usize),
+    /// Its own entries.
+    #[default]
+    Entries,
     /// Each file, at any depth.
     EachFile,
-}
-
-impl Default for Units {
-    fn default() -> Units {
-        Units::Depth(1)
-    }
 }
 
 /// A directory on the path of the walk.
@@ -96,22 +91,13 @@ impl SourceTree {
         stat_of(&self.root.path_of(relative), Links::Follow).map_or(kind, |stamp| stamp.kind)
     }
 
-    /// Whether the directory at `relative` contains items and is not one.
-    fn goes_into(&self, relative: &Path) -> Result<bool, PathError> {
-        let is_bag = || bag::is_bag(&self.root.open_dir(relative)?);
-        Ok(match self.units {
-            Units::EachFile => true,
-            Units::Depth(depth) => self.open.len() < depth && !is_bag()?,
-        })
-    }
-
     /// Lists a directory that contains items. Returns whether it does.
     fn entered(&mut self, relative: &Path, exclusion: &Exclusion) -> Result<bool, PathError> {
-        let goes_into = self.goes_into(relative)?;
-        if goes_into {
+        let contains_items = self.units == Units::EachFile;
+        if contains_items {
             self.enter(relative, exclusion)?;
         }
-        Ok(goes_into)
+        Ok(contains_items)
     }
 }
 

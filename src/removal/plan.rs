@@ -21,8 +21,6 @@ pub struct Order<'a> {
     pub reason: Option<String>,
     /// The other collections in sight, which may hold the items, too.
     pub sight: &'a Sight<'a>,
-    /// The depth of the check of the other holding.
-    pub depth: Depth,
     /// Whether the last holding may be deleted.
     pub last: LastRule,
     /// Whether a damaged item may be deleted.
@@ -140,9 +138,9 @@ impl<'a> Planned<'a> {
         let proof = match (step, order.last) {
             (Step::Clear | Step::Repeat, _) | (_, LastRule::Remove) => None,
             (Step::Delete | Step::Drop, LastRule::Keep) => {
-                let (others, depth) = (order.sight.neighbours(), order.depth);
+                let others = order.sight.neighbours();
                 let own = (item, &record.sidecar);
-                Some(proof::find(collection, own, others, depth, progress, interrupt)?)
+                Some(proof::find(collection, own, others, Depth::FromDisk, progress, interrupt)?)
             }
         };
         let plan = Plan {

@@ -71,20 +71,8 @@ pub struct Repairer<'a> {
 /// The limits of a repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The treatment of an item that cannot be repaired completely.
-    pub remainder: PartialRepair,
     /// Whether an unsealed sidecar is believed if only the payload confirms it.
     pub unsealed: Unsealed,
-}
-
-/// The treatment of an item that cannot be repaired completely.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PartialRepair {
-    /// It stays unchanged.
-    #[default]
-    Refuse,
-    /// It is repaired as far as possible; the rest stays unchanged.
-    Leave,
 }
 
 /// Whether an unsealed sidecar is believed if only the payload confirms it.

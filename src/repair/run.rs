@@ -9,7 +9,7 @@ use super::facts::{
 };
 use super::plan::{Damage, Plan, SidecarAction, wanted};
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
-use super::{Outcome, PartialRepair, RepairError, Repairer, Unsealed, donor};
+use super::{Outcome, RepairError, Repairer, Unsealed, donor};
 use super::{accepted, as_found};
 use crate::collection::{
     ChangeLocks, Collection, CollectionError, Draft, Event, EventKind, Here, Lookup, StoredItem,
@@ -67,15 +67,15 @@ impl Repairer<'_> {
         Ok(self.look_at(name)?.map(|examined| examined.plan))
     }
 
-    /// Repairs the item `name`. After any error or kill, the old item or the repaired one is in place.
+    /// Repairs the item `name`; what no donor has stays as it is. After any error or kill, the old item or the repaired one is in
+    /// place.
     ///
     /// Everything is read and built without a lock: reading takes long.
     pub fn repair(&self, name: &RepositoryName, writer: &Writer) -> Result<Outcome, RepairError> {
         let Some(examined) = self.look_at(name)? else { return Ok(Outcome::Sound) };
         let name = examined.plan.name.clone();
         let lost: Vec<_> = examined.plan.lost().cloned().collect();
-        let is_refused = self.options.remainder == PartialRepair::Refuse;
-        if !lost.is_empty() && (is_refused || examined.plan.changes_nothing()) {
+        if !lost.is_empty() && examined.plan.changes_nothing() {
             return Err(RepairError::Lost { name, lost });
         }
         let draft = writer.draft()?;

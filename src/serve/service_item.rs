@@ -9,7 +9,6 @@ use crate::deposit::{
     CollisionRule, DepositError, Depositor, Options, Preset, Request, Source, SourceRule,
 };
 use crate::disk::{Links, PathError};
-use crate::flow::OnError;
 use crate::holdings::Peers;
 use crate::identity::{Identifier, RepositoryName};
 use crate::index::Query;
@@ -142,7 +141,6 @@ fn deposit(
             twins: CollisionRule::Refuse,
             sources: SourceRule::Keep,
             jobs: 1,
-            on_error: OnError::Stop,
         },
         peers: Peers::default(),
         known: None,

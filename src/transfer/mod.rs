@@ -51,7 +51,7 @@ use crate::identity::{Instant, RepositoryName};
 use crate::item::{State, States};
 
 pub use crate::custody::{Authority, Leaves, Step, Verb};
-pub use crate::flow::{NameFeed, OnError, RunMode, Tombstones};
+pub use crate::flow::{NameFeed, RunMode, Tombstones};
 pub use error::{StillOpen, TransferError};
 pub use recovery::{Ending, Open, OpenMigration, Recovery, interrupted};
 
@@ -73,8 +73,6 @@ pub struct Options {
     pub line_up: Option<Authority>,
     /// Number of files copied at a time.
     pub jobs: usize,
-    /// Whether the first failure ends the run.
-    pub on_error: OnError,
     /// The size in bytes from which an item keeps its copied files when a run is interrupted.
     pub resume_bytes: u64,
 }

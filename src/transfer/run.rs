@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::shared::{Prepared, Shared, size};
 use super::{
-    NameFeed, OnError, Outcome, RunMode, Step, Summary, Transfer, TransferError, Transferred, Verb,
+    NameFeed, Outcome, RunMode, Step, Summary, Transfer, TransferError, Transferred, Verb,
 };
 use crate::collection::{Collection, Lookup, Names, items_at_a_time};
 use crate::disk::{IoContext, PathError};
@@ -184,12 +184,7 @@ impl Collector<'_> {
                 self.summary.files = self.summary.files.saturating_add(*files);
                 self.summary.bytes = self.summary.bytes.saturating_add(*bytes);
             }
-            Err(_) => {
-                self.summary.failed += 1;
-                if self.shared.options.on_error == OnError::Stop {
-                    self.shared.flow.stop();
-                }
-            }
+            Err(_) => self.summary.failed += 1,
         }
         if self.shared.options.mode == RunMode::Act {
             self.shared.caller.progress.finish_item(name.as_str());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::payload::Links;
 use super::staged::Staged;
-use super::{OnError, Options, Step, TransferError};
+use super::{Options, Step, TransferError};
 use crate::agent::Caller;
 use crate::collection::{
     ChangeLocks, Collection, CollectionError, LockedItem, Lookup, ReadSidecar, StoredItem, Writer,
@@ -69,9 +69,6 @@ impl<'a> Shared<'a> {
             &ready
         {
             self.caller.progress.skip(staged.bytes);
-        }
-        if matches!(ready, Prepared::Failed(..)) && self.options.on_error == OnError::Stop {
-            self.flow.stop();
         }
         let bytes = size(&ready).bytes;
         self.flow.deliver((number, ready), bytes);

@@ -16,7 +16,7 @@ fn eight_processes_mint_ten_thousand_labels_each() {
     let minting: Vec<_> = (0..8)
         .map(|_| {
             let mut command =
-                world.command("-c archive --lock-wait 5m mint --count 10000".split(' '));
+                world.command("UREPO_LOCK_WAIT=5m -c archive mint --count 10000".split(' '));
             command.stdout(Stdio::piped()).spawn().unwrap()
         })
         .collect();
@@ -37,17 +37,13 @@ fn eight_processes_mint_ten_thousand_labels_each() {
 #[test]
 fn four_processes_deposit_into_one_collection() {
     let world = World::with_collection();
-    let mut list = Vec::new();
+    let mut line = "UREPO_LOCK_WAIT=5m -c archive new --each".to_owned();
     for at in 0..250 {
         world.write(&format!("source/{at:03}"), format!("file {at}"));
-        list.extend_from_slice(format!("source/{at:03}\0").as_bytes());
+        line += &format!(" source/{at:03}");
     }
-    world.write("list0", list);
     let depositing: Vec<_> = (0..4)
-        .map(|_| {
-            let line = "-c archive --lock-wait 5m new --each --files-from0 list0";
-            world.command(line.split(' ')).stdout(Stdio::piped()).spawn().unwrap()
-        })
+        .map(|_| world.command(line.split(' ')).stdout(Stdio::piped()).spawn().unwrap())
         .collect();
     let mut printed = BTreeSet::new();
     for process in depositing {

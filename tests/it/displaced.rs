@@ -82,7 +82,7 @@ fn no_transfer_takes_it_for_absent() {
     for (line, collection) in [
         (format!("-c archive copy {name} --to mirror"), "[WORLD]/archive"),
         (format!("-c archive migrate {name} --to mirror --dry-run"), "[WORLD]/archive"),
-        (format!("-c archive export {name} --format plain --to out"), "archive"),
+        (format!("-c archive export {name} --format dir --to out"), "archive"),
     ] {
         displaced.says(&line, 20, "was displaced in");
         displaced.says(&line, 20, &format!("`urepo -c {collection} recover`"));

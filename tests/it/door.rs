@@ -9,7 +9,7 @@ use urepo::collection::Collection;
 use urepo::disk::Watcher;
 use urepo::holdings::Sight;
 use urepo::interrupt::Interrupt;
-use urepo::transfer::{Leaves, OnError, Options, RunMode, Tombstones, Transfer, Verb};
+use urepo::transfer::{Leaves, Options, RunMode, Tombstones, Transfer, Verb};
 
 use crate::support::{
     Faults, Mode, TestClock, World, agent, caller, copy_tree, make_collection, waiter,
@@ -161,7 +161,6 @@ fn cede(world: &World, item: &str) {
                 state: None,
                 tombstones: Tombstones::Refuse,
                 jobs: 1,
-                on_error: OnError::Continue,
                 resume_bytes: u64::MAX,
             },
             sight: Sight::alone(),

@@ -178,7 +178,7 @@ fn seed() -> (World, String, String) {
     world.write("list.tsv", "path\ttitle\nin/a.txt\tA\n");
     world.write("list.jsonl", "{\"path\": \"in/a.txt\", \"title\": \"A\", \"x\": {\"box\": 17}}\n");
     world.write("list.toml", "[[item]]\npath = 'in/a.txt'\ntitle = 'A'\n");
-    world.run(&format!("-c archive export {item} --format bagit --to out.bag")).succeeded();
+    world.run(&format!("-c archive export {item} --format bag --to out.bag")).succeeded();
     let bag = walkdir::WalkDir::new(world.path("out.bag")).min_depth(1).max_depth(1);
     let bag = bag.into_iter().next().unwrap().unwrap().into_path();
     std::fs::rename(bag, world.path("bag")).unwrap();

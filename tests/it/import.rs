@@ -28,7 +28,7 @@ use urepo::digest::Digest;
 use urepo::disk::{Dir, Exclusion, Links, Watcher, resolved};
 use urepo::holdings::Peers;
 use urepo::import::{
-    Bags, Became, Candidate, Columns, Dedupe, DefaultTitle, Defaults, Encoding, Event, Format,
+    Bags, Became, Candidate, Columns, DefaultTitle, Defaults, Encoding, Event, Format,
     FoundCandidate, ImportError, Importer, KnownSources, Manifest, ManifestReader, Options,
     SourceList, SourceTree, Summary, TableOptions, Units, Update, plan, relate,
 };
@@ -43,7 +43,7 @@ type Candidates = Box<dyn Iterator<Item = FoundCandidate> + Send>;
 fn import_options() -> Options {
     Options {
         deposit: options(),
-        dedupe: Dedupe::Source,
+        skips_same: false,
         bags: Bags::Detect,
         settle: None,
         rejected: None,

@@ -222,7 +222,6 @@ fn forced() -> Order<'static> {
         by: "ann@vault".into(),
         reason: Some("deposited \"twice\"".into()),
         sight: Sight::alone(),
-        depth: Depth::Full,
         last: LastRule::Remove,
         damage: DamageRule::Refuse,
         permanent: urepo::removal::PermanentRule::Refuse,

@@ -19,7 +19,7 @@ use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::item::State;
 use urepo::progress::NoProgress;
-use urepo::repair::{LoggedItems, Options, Outcome, PartialRepair, Plan, RepairError, Repairer};
+use urepo::repair::{LoggedItems, Options, Outcome, Plan, RepairError, Repairer};
 use urepo::sidecar::Sidecar;
 use urepo::verify::{Code, Depth, Severity, verify_item};
 
@@ -101,11 +101,6 @@ impl Pair {
     /// Repairs the item in `a` from `donors`.
     fn repair(&self, donors: &[&str]) -> Result<Outcome, RepairError> {
         self.repair_with(donors, Options::default(), &Watcher::default())
-    }
-
-    fn partial(&self, donors: &[&str]) -> Result<Outcome, RepairError> {
-        let options = Options { remainder: PartialRepair::Leave, ..Options::default() };
-        self.repair_with(donors, options, &Watcher::default())
     }
 
     fn repair_with(

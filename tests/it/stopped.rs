@@ -16,7 +16,6 @@ use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
 use urepo::promotion::{Loss, Registrar};
 use urepo::removal::{DamageRule, LastRule, Order, PermanentRule, Remover, Restoration};
-use urepo::verify::Depth;
 
 use crate::support::{
     TestClock, World, agent, caller, copy_item, deposit, make_collection, options, recovered_whole,
@@ -114,7 +113,6 @@ fn remove(collection: &Collection, names: &[RepositoryName], is_deletion: bool) 
         by: "ann@vault".into(),
         reason: None,
         sight: Sight::alone(),
-        depth: Depth::Full,
         last: LastRule::Remove,
         damage: DamageRule::Refuse,
         permanent: PermanentRule::Refuse,

@@ -109,13 +109,14 @@ fn a_bag_is_not_taken_for_a_directory() {
     world.write("in/bag/bagit.txt", "BagIt-Version: 1.0\n");
     world.write("in/bag/data/a.txt", "alpha");
     let found = |watcher: &Watcher| {
-        let (units, exclusion) = (Units::Depth(2), Exclusion::default());
-        let tree = SourceTree::open(&world.path("in"), units, Links::Keep, &exclusion, watcher);
-        tree.unwrap().collect::<Vec<_>>()
+        let (units, exclusion) = (Units::default(), Exclusion::default());
+        let path = world.path("in/bag");
+        let tree = SourceTree::open(&path, units, Links::Keep, &exclusion, watcher);
+        tree.map(Iterator::collect::<Vec<_>>)
     };
-    assert!(matches!(&found(&Watcher::default())[..], [Ok(_)]));
+    assert!(matches!(&found(&Watcher::default()).unwrap()[..], [Ok(_)]));
     let bag = world.path("in/bag/bagit.txt");
-    assert!(matches!(&found(&failing_once(Operation::Inspect, &bag))[..], [Err(_)]));
+    assert!(found(&failing_once(Operation::Inspect, &bag)).is_err());
 }
 
 /// Items that were found damaged are read again until they are repaired.

@@ -152,7 +152,7 @@ fn minting_waits_for_a_change_as_long_as_told() {
 fn the_program_waits_for_a_change_as_long_as_told() {
     let (world, _, _) = world_with_name();
     let _lock = held(&world.path("archive"), "change.lock");
-    let ran = world.run("--lock-wait 0s -c archive mint");
+    let ran = world.run("UREPO_LOCK_WAIT=0s -c archive mint");
     assert_eq!((ran.code, ran.stdout.as_str()), (11, ""), "{}", ran.stderr);
 }
 

@@ -20,12 +20,6 @@ use crate::cli::context::Context;
 ///
 /// A newer state at the destination, and an item that was changed in two collections, are reported and left alone.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo copy 11.21.02.13 --to mirror
-  urepo copy --all --to mirror
-  urepo -c mirror copy --all --from archive
-  urepo list --since 2026-11-01 | urepo copy - --to mirror --dry-run")]
 pub(crate) struct Copy {
     /// The collection that gets the Copies: a path, or a name from the settings
     #[arg(

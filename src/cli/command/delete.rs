@@ -6,7 +6,6 @@ use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::progress::Progress;
 use urepo::removal::{DamageRule, LastRule, Order, PermanentRule, plan};
-use urepo::verify::Depth;
 
 use super::removal::{ItemReport, RemovalRun};
 use crate::cli::choice::{Choice, one_of};
@@ -25,11 +24,6 @@ use crate::cli::{Done, agent};
 /// An item is deleted only if another collection holds the same files, which are read and compared
 /// now: one named with --with, or one of the settings.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo delete --dry-run --force last 11.21.02.13
-  urepo list --since 1d -0 | urepo delete --dry-run --force last -
-  urepo delete --force last --reason 'deposited twice' 11.21.02.13")]
 pub(crate) struct Delete {
     #[command(flatten)]
     selection: Selection,
@@ -43,9 +37,6 @@ pub(crate) struct Delete {
     /// that differs from its sidecar, `permanent` an Original that is marked as not transferable
     #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
     force: Vec<Force>,
-    /// Check only that the files of the other collection exist, with the right sizes
-    #[arg(long)]
-    quick: bool,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
@@ -90,7 +81,6 @@ impl Delete {
             by: agent::user_at_machine(&context.agent),
             reason: self.reason.clone(),
             sight,
-            depth: if self.quick { Depth::Quick } else { Depth::FromDisk },
             last: Force::Last.rule(&self.force, LastRule::Remove),
             damage: Force::Damaged.rule(&self.force, DamageRule::Accept),
             permanent: Force::Permanent.rule(&self.force, PermanentRule::Accept),

@@ -10,11 +10,10 @@ use crate::cli::exit::Exit;
 use crate::cli::explain::Explain as _;
 use crate::cli::failure::Failure;
 
-/// The description of the items.
-#[derive(Debug, clap::Args)]
-#[expect(clippy::doc_markdown, reason = "the comments are the help, which has no markup")]
+/// The usual terms of one item.
+#[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Description")]
-pub(super) struct DescriptionArgs {
+pub(super) struct TermArgs {
     /// The title; the name of the file or directory unless given, and none for ''
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -24,6 +23,13 @@ pub(super) struct DescriptionArgs {
     /// The language of the content, such as en or pt-BR
     #[arg(long, value_name = "TAG")]
     language: Option<String>,
+}
+
+/// The description of the items.
+#[derive(Debug, clap::Args)]
+#[expect(clippy::doc_markdown, reason = "the comments are the help, which has no markup")]
+#[command(next_help_heading = "Description")]
+pub(super) struct DescriptionArgs {
     /// Any other term, x.KEY of your own, access=closed, access.allow=RANGE, transferable=false, part_of=ITEM and other relations;
     /// @FILE reads terms from TOML; may be repeated
     #[arg(short, long, value_name = "KEY=VALUE")]
@@ -39,26 +45,20 @@ pub(super) struct Given {
     pub(super) condition_keys: Vec<&'static str>,
     /// Relations, with the items as they were typed.
     pub(super) relations: Vec<(RelationKind, String)>,
+    /// The title of items that are given none.
+    pub(super) title: DefaultTitle,
 }
 
 /// Limit on a file of terms.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 impl DescriptionArgs {
-    /// The title of items that are given none.
-    pub(super) fn default_title(&self) -> DefaultTitle {
-        match self.title.as_deref() {
-            Some("") => DefaultTitle::None,
-            _ => DefaultTitle::SourceName,
-        }
-    }
-
-    /// The given description: terms of options take precedence over those of files.
-    pub(super) fn read(&self, context: &Context) -> Result<Given, Failure> {
-        let mut given = Given::default();
-        let title = self.title.iter().filter(|it| !it.is_empty()).map(|it| ("title", it));
-        let creators = self.creator.iter().map(|it| ("creator", it));
-        let language = self.language.iter().map(|it| ("language", it));
+    /// The given description, with `terms`: terms of options take precedence over those of files.
+    pub(super) fn read(&self, terms: &TermArgs, context: &Context) -> Result<Given, Failure> {
+        let mut given = Given { title: DefaultTitle::SourceName, ..Given::default() };
+        let title = terms.title.iter().map(|it| ("title", it));
+        let creators = terms.creator.iter().map(|it| ("creator", it));
+        let language = terms.language.iter().map(|it| ("language", it));
         for (key, value) in title.chain(creators).chain(language) {
             given.add(key, value)?;
         }
@@ -89,6 +89,10 @@ impl DescriptionArgs {
 
 impl Given {
     fn add(&mut self, key: &str, value: &str) -> Result<(), Failure> {
+        if key.eq_ignore_ascii_case("title") && value.is_empty() {
+            self.title = DefaultTitle::None;
+            return Ok(());
+        }
         if key == "target" {
             return Err(Failure::usage("the target is no term")
                 .hint("`--target FILE` says which file the identifier opens"));

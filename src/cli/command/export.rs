@@ -5,7 +5,7 @@ use std::path::Path;
 
 use urepo::export::{
     BagLinks, Destination, ExportError, Exporter, Format, MetadataFormat, NameFeed, NamedBy,
-    Options, Outcome, Payload, RunMode, Summary, Tombstones,
+    Options, Outcome, RunMode, Summary, Tombstones,
 };
 use urepo::progress::{Scan, with_scan};
 
@@ -36,21 +36,14 @@ const STREAM_BYTES: usize = 128 * 1024;
 /// name, and so does one whose source has no usable name. Of two items with the same name the first is
 /// exported; a directory whose only entry is a file of the same name comes back as this file.
 ///
-/// A directory or tar contains the payload itself. With --with-sidecar or --metadata-format, the payload is
-/// in doc, with item.toml, dc.xml, item.bib and datacite.json beside it. A bag (BagIt 1.0) has the payload in
+/// A directory or tar contains the payload itself. With --as, the payload is in doc, with item.toml (the unchanged sidecar),
+/// dc.xml, item.bib and datacite.json beside it. A bag (BagIt 1.0) has the payload in
 /// data and the rest in metadata, always with item.toml, which alone has the times, modes and empty
 /// directories.
 ///
 /// With --to - all items go to standard output as one tar stream. If an item turns out to be damaged after
 /// its beginning was written, the stream stops there, and tar reports a missing end.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo export 11.21.02.13 --to out
-  urepo export 11.21.02.13 --name source --to restored
-  urepo export --all --format bagit --metadata-format dc --to bags
-  urepo export 11.21.02.13 --format tar --to - | tar -tf -
-  urepo export --all --metadata-only --metadata-format bibtex --to references")]
 pub(crate) struct Export {
     #[command(flatten)]
     selection: Selection,
@@ -58,40 +51,31 @@ pub(crate) struct Export {
     #[arg(long, value_name = "DIR|-", required = true)]
     to: std::path::PathBuf,
     /// The form of each exported item
-    #[arg(long, value_name = "FORMAT", default_value = "plain", value_parser = one_of(&FORMATS))]
+    #[arg(long, value_name = "FORMAT", default_value = "dir", value_parser = one_of(&FORMATS))]
     format: Format,
+    /// Write the description in this format beside the payload, which is then in `doc`; may be repeated
+    #[arg(long = "as", value_name = "FORMAT", value_parser = one_of(&DESCRIPTIONS))]
+    descriptions: Vec<Option<MetadataFormat>>,
     /// The names of the exported items
-    #[arg(long, value_name = "RULE", default_value = "identifier", value_parser = one_of(&NAMES))]
+    #[arg(long, value_name = "RULE", default_value = "id", value_parser = one_of(&NAMES))]
     name: NamedBy,
-    /// Include the unchanged sidecar
-    #[arg(long)]
-    with_sidecar: bool,
-    /// Include a description in this format; may be repeated
-    #[arg(long = "metadata-format", value_name = "FORMAT", value_parser = one_of(&METADATA_FORMATS))]
-    metadata: Vec<MetadataFormat>,
-    /// Leave out the payload
-    #[arg(long)]
-    metadata_only: bool,
     /// Treatment of links in a bag, which cannot contain them; without this flag, an item with links is refused
     #[arg(long, value_name = "RULE", value_parser = one_of(&BAG_LINKS))]
     links: Option<BagLinks>,
-    /// End each path with a NUL byte: an old name may have a line break
-    #[arg(short = '0', long)]
-    null: bool,
 }
 
 const FORMATS: [Choice<Format>; 3] = [
-    ("plain", "A directory, with the payload as it is", Format::Plain),
+    ("dir", "A directory, with the payload as it is", Format::Plain),
     ("tar", "A tar file, or stream", Format::Tar),
     (
-        "bagit",
+        "bag",
         "A bag of BagIt 1.0; of 0.97 where a name has a percent sign, which many readers take only there",
         Format::Bag,
     ),
 ];
 
 const NAMES: [Choice<NamedBy>; 2] = [
-    ("identifier", "Its identifier, with + for the slashes", NamedBy::Identifier),
+    ("id", "Its identifier, with + for the slashes", NamedBy::Identifier),
     (
         "source",
         "The old name of the file or directory that was deposited; its identifier if there is none",
@@ -99,12 +83,14 @@ const NAMES: [Choice<NamedBy>; 2] = [
     ),
 ];
 
-const METADATA_FORMATS: [Choice<MetadataFormat>; 5] = [
-    ("dc", "Dublin Core in XML, as OAI-PMH has it", MetadataFormat::DublinCore),
-    ("bibtex", "An entry for a bibliography", MetadataFormat::Bibtex),
-    ("datacite", "DataCite 4 in JSON", MetadataFormat::Datacite),
-    ("abnt", "A reference by ABNT NBR 6023", MetadataFormat::Abnt),
-    ("apa", "A reference by APA", MetadataFormat::Apa),
+/// The formats of descriptions; the sidecar itself is in none of the foreign ones.
+const DESCRIPTIONS: [Choice<Option<MetadataFormat>>; 6] = [
+    ("toml", "The sidecar, unchanged", None),
+    ("oai_dc|dc", "Dublin Core in XML, as OAI-PMH has it", Some(MetadataFormat::DublinCore)),
+    ("bibtex", "An entry for a bibliography", Some(MetadataFormat::Bibtex)),
+    ("datacite", "DataCite 4 in JSON", Some(MetadataFormat::Datacite)),
+    ("abnt", "A reference by ABNT NBR 6023", Some(MetadataFormat::Abnt)),
+    ("apa", "A reference by APA", Some(MetadataFormat::Apa)),
 ];
 
 const BAG_LINKS: [Choice<BagLinks>; 2] = [
@@ -129,13 +115,11 @@ impl Export {
             progress.announce(1);
         }
         let options = self.options(context);
-        // An export of descriptions alone reads no payload.
-        let is_read = options.mode == RunMode::Act && options.payload == Payload::Whole;
+        let is_read = options.mode == RunMode::Act;
         let listing = self.selection.listing(context).filter(|_| is_read);
         let scan =
             listing.as_ref().map(|listing| |scan: &Scan<'_>| listing.measure(&collection, scan));
-        let end = if self.null { b'\0' } else { b'\n' };
-        let mut reporter = Reporter::new(context, self.selection.is_single(), (is_stream, end));
+        let mut reporter = Reporter::new(context, self.selection.is_single(), is_stream);
         let summary = with_scan(&*progress, scan, |progress| {
             let caller = context.caller(progress);
             let exporter = Exporter { collection: &collection, options, caller };
@@ -183,26 +167,17 @@ impl Export {
         }
         if self.links.is_some() && !is_bag {
             return Err(Failure::usage("`--links` is about bags; others keep links as they are")
-                .hint("leave it out, or add `--format bagit`"));
-        }
-        if self.metadata_only && is_bag {
-            return Err(Failure::usage("a bag without its payload is none")
-                .hint("leave out `--metadata-only`, or `--format bagit`"));
-        }
-        if self.metadata_only && self.metadata.is_empty() && !self.with_sidecar {
-            return Err(Failure::usage("`--metadata-only` leaves nothing to export")
-                .hint("add `--metadata-format dc`, or `--with-sidecar`"));
+                .hint("leave it out, or add `--format bag`"));
         }
         Ok(())
     }
 
     fn options(&self, context: &Context) -> Options {
-        let mut metadata = self.metadata.clone();
+        let mut metadata: Vec<_> = self.descriptions.iter().copied().flatten().collect();
         metadata.sort_unstable();
         metadata.dedup();
         Options {
-            payload: if self.metadata_only { Payload::None } else { Payload::Whole },
-            sidecar: self.with_sidecar,
+            sidecar: self.descriptions.contains(&None),
             metadata,
             links: self.links.unwrap_or(BagLinks::Refuse),
             named_by: self.name,

@@ -5,16 +5,14 @@ use std::time::Duration;
 
 use urepo::collection::discover::check_outside;
 use urepo::collection::{Collection, Issuer};
-use urepo::deposit::{self, CollisionRule, OnError, SourceRule};
+use urepo::deposit::{self, CollisionRule, SourceRule};
 use urepo::disk::Links;
 use urepo::holdings::UnseenRule;
-use urepo::import::{
-    Bags, Dedupe, Defaults, Importer, KnownSources, Options, measure, plan, waiting,
-};
+use urepo::import::{Bags, Defaults, Importer, KnownSources, Options, measure, plan, waiting};
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
 use urepo::sidecar::Relations;
 
-use super::description::{DescriptionArgs, Given};
+use super::description::{DescriptionArgs, Given, TermArgs};
 use super::mint::{CLOCK, IssueArgs};
 use super::new::LINKS;
 use super::relations::At;
@@ -36,7 +34,7 @@ mod summary;
 /// Import many sources as items, each once
 ///
 /// A SOURCE is a directory: each of its entries becomes an item. With --each-file, each file below it becomes
-/// an item; with --depth N, each entry N levels below it. A BagIt bag or a file becomes one item. A file with the ending
+/// an item. A BagIt bag or a file becomes one item. A file with the ending
 /// of a table (.csv, .tsv, .tab, .jsonl, .toml) is read as one: each row is an item, with its path and its description.
 /// `-` is a list of paths on standard input, ended by NUL bytes or line breaks. Prints the identifier of each new item,
 /// a tab and its source.
@@ -53,8 +51,8 @@ mod summary;
 /// collection.
 ///
 /// A source whose item has migrated away, or was deleted, counts as imported. A source whose item is missing
-/// is neither imported nor removed: `urepo repair` brings the item back under its identifier; `--dedupe none`
-/// makes another item of the source.
+/// is neither imported nor removed: `urepo repair` brings the item back under its identifier; `urepo new` makes another item
+/// of the source.
 ///
 /// A source that cannot be imported does not stop the others: it is reported with its reason, the exit code
 /// is 3, and --rejects writes it into a file that can be imported once the source is corrected.
@@ -87,16 +85,6 @@ mod summary;
 /// access and transferable, unless the table does. The digests are kept, and an exported bag contains
 /// them again.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo import incoming
-  urepo import --each-file scans --creator 'A. Archivist'
-  urepo import --dry-run incoming
-  urepo import incoming --exclude '*.bak' --exclude /cache/
-  urepo import list.csv --map Author=creator --rejects rejects.csv
-  find incoming -type f -print0 | urepo import -
-  urepo -q import /srv/drop/ --min-age 60s --remove-source
-  urepo import bag")]
 pub(crate) struct Import {
     /// Directories of items, a table, bags, files; - reads paths
     #[arg(value_name = "SOURCE")]
@@ -104,18 +92,15 @@ pub(crate) struct Import {
     /// Make one item of each file, at any depth
     #[arg(long)]
     each_file: bool,
-    /// Make one item of each entry N levels below a source; a file or a bag higher up is an item too [default: 1]
-    #[arg(long, value_name = "N", conflicts_with = "each_file")]
-    depth: Option<std::num::NonZeroUsize>,
     /// Deposit tables themselves, as other files
     #[arg(long)]
     as_files: bool,
     /// Every item is a bag; anything else is refused
     #[arg(long)]
     bags: bool,
-    /// When a source is not imported again
-    #[arg(long, value_name = "RULE", default_value = "source", value_parser = one_of(&DEDUPE))]
-    dedupe: Dedupe,
+    /// Leave out what an imported item has byte by byte, whatever its path
+    #[arg(long)]
+    skip_same: bool,
     /// Write sources that fail into the new file FILE, so that they can be imported later
     #[arg(long, value_name = "FILE")]
     rejects: Option<PathBuf>,
@@ -174,13 +159,6 @@ struct DropArgs {
     #[arg(long, value_name = "TIME", value_parser = human::parse_duration)]
     min_age: Option<Duration>,
 }
-
-/// The rules for sources that were imported before.
-const DEDUPE: [Choice<Dedupe>; 3] = [
-    ("source", "When it was imported before and has not changed since", Dedupe::Source),
-    ("content", "When anything imported has the same content", Dedupe::Content),
-    ("none", "Never: each run imports all", Dedupe::None),
-];
 
 /// The rules that `--force` overrides here.
 const FORCE: [Choice<Force>; 3] = [
@@ -274,28 +252,21 @@ impl Import {
         let rejected = self.drop.reject_dir.as_ref();
         let rejected = rejected.map(|path| sources.reject_directory(path)).transpose()?;
         let rule = if self.drop.remove_source { SourceRule::Remove } else { SourceRule::Keep };
-        let given = self.description.read(context)?;
+        let given = self.description.read(&TermArgs::default(), context)?;
         let relations = relations(context, collection, &given)?;
-        let Given { metadata, conditions, condition_keys, .. } = given;
+        let Given { metadata, conditions, condition_keys, title, .. } = given;
         Ok(Options {
             deposit: deposit::Options {
                 links: self.links,
                 twins: Force::Twins.rule(&self.force, CollisionRule::Keep),
                 sources: rule,
                 jobs: context.config.jobs.value,
-                on_error: OnError::Continue,
             },
-            dedupe: self.dedupe,
+            skips_same: self.skip_same,
             bags: if self.bags { Bags::Only } else { Bags::Detect },
             settle: self.drop.min_age,
             rejected,
-            defaults: Defaults {
-                metadata,
-                conditions,
-                condition_keys,
-                relations,
-                title: self.description.default_title(),
-            },
+            defaults: Defaults { metadata, conditions, condition_keys, relations, title },
         })
     }
 }

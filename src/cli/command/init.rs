@@ -42,14 +42,6 @@ use crate::cli::{Done, shell};
 /// had, it as the Original, or as a Copy that names its collection. Try --dry-run first: it prints the same lines and writes
 /// nothing.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo init archive --host archive.example.org
-  urepo init maps --host maps.example.org:8080 --ip 192.0.2.7
-  urepo init again --host lost.example.org --with mirror
-  urepo init copies
-  urepo init col --adopt --dry-run
-  urepo init col --adopt --copy-of unknown")]
 pub(crate) struct Init {
     /// The directory: created if missing
     pub(crate) root: PathBuf,

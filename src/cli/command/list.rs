@@ -38,17 +38,6 @@ use crate::cli::{Done, escape, human};
 /// Answers to WORDS come from the index, a private cache that is built on first use and then follows the ledger, also with
 /// --dry-run. Every answer is compared with the sidecar, so it is never wrong.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo list
-  urepo list annual
-  urepo list annual not:draft --since 2020
-  urepo list x.box:'Box 2' date:1905..1915 --long
-  urepo list 'file:*.csv' --state Original,Copy
-  urepo list content:annual/report.pdf
-  urepo list related:11.21.02.13
-  urepo list annual --sort -created --limit 10 --columns created,title
-  urepo list annual -0 | xargs -0 urepo show")]
 pub(crate) struct List {
     /// Words, or the identifiers of items
     #[arg(value_name = "WORD", value_parser = escape::argument())]

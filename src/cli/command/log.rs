@@ -1,10 +1,8 @@
 //! `urepo log`: show the events of items.
 
-use std::ops::ControlFlow;
-
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Event};
-use urepo::identity::RepositoryName;
+use urepo::identity::{Prefix, RepositoryName};
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
@@ -22,21 +20,13 @@ use crate::cli::{Done, human};
 /// line. On a terminal of fewer than 100 columns the names of events are omitted: the details begin with the
 /// command.
 ///
-/// Prints the oldest event first. --limit prints only the latest events, unless --sort gives another order.
+/// Prints the oldest event first.
 ///
 /// With --json each event is a record with `date`, `event`, `id`, `holding`, `detail`, `command`, `user`, `user_id`,
 /// `machine` and `process`; where it has them also `digest` and `digest_before` of the manifest, `from`,
 /// `from_name`, `to` and `to_name` of other collections, `freed` bytes, a `note`, and `changes` of a description:
 /// for each key its `key` and the values `before` and `after`.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo log
-  urepo log 11.21.02.13
-  urepo log --since 1d
-  urepo log --limit 10
-  urepo log --columns date,event,user,id --since 2026-11 --until 2026-12
-  urepo log --since 2026-11-01 --json")]
 pub(crate) struct Log {
     /// Only events of these items
     #[arg(value_name = "ITEM")]
@@ -47,8 +37,9 @@ pub(crate) struct Log {
     /// Only events before the end of this year, month, day or time
     #[arg(long, value_name = "TIME", value_parser = When::parse)]
     until: Option<When>,
-    #[command(flatten)]
-    table: TableArgs,
+    /// Only events of items of this prefix: subdomain/word[.port]
+    #[arg(long)]
+    prefix: Option<Prefix>,
 }
 
 /// Columns of a terminal that has room for the name of the event, which the details nearly repeat.
@@ -63,15 +54,16 @@ impl Log {
             Some(..WIDE) => &["date", "id", "detail"],
             _ => &["date", "event", "id", "detail"],
         };
-        let mut table = Table::new(context, &self.table, &EVENTS, columns)?.keeping_last();
+        let mut table = Table::new(context, &TableArgs::default(), &EVENTS, columns)?;
         let now = context.clock.now();
         let until = self.until.map(|it| it.end(now));
-        let mut is_enough = false;
         let visited = collection.visit_events(self.since.map(|it| it.first(now)), |event| {
             if context.interrupt.requested() {
                 return Err(Failure::told(Exit::Interrupted));
             }
-            if until.is_some_and(|until| event.date >= until) {
+            if until.is_some_and(|until| event.date >= until)
+                || self.prefix.as_ref().is_some_and(|prefix| event.id.prefix() != *prefix)
+            {
                 return Ok(());
             }
             // Each collection is checked: an item that is not here counts as found once it is seen in the
@@ -81,10 +73,7 @@ impl Log {
                 return Ok(());
             }
             let record = LogEvent { event: &event, detail: detail(&event) };
-            let flow = table.row(&records::to_json(&record))?;
-            // Items that were named may still be found to be in the log.
-            is_enough = self.items.is_empty() && flow == ControlFlow::Break(());
-            if is_enough { Err(Failure::told(Exit::Success)) } else { Ok(()) }
+            table.row(&records::to_json(&record)).map(drop)
         });
         let resolved = meant.iter().filter(|it| it.absent.is_none()).count() as u64;
         let _ = meant
@@ -94,7 +83,6 @@ impl Log {
         let told = table.finish()?;
         match visited {
             Ok(0) => {}
-            Err(_) if is_enough => {}
             Ok(skipped) => {
                 let lines = human::count(skipped, "line");
                 let told =

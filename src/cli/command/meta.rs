@@ -19,12 +19,6 @@ mod set;
 /// the Original may migrate; `access`, what a service lets everybody read (open, metadata or closed); and
 /// `access.allow`, ranges of IP addresses that may read everything.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo meta set 11.21.02.13 title='Annual report, corrected' language=en
-  urepo meta set 11.21.02.13 creator+='A. Archivist' language=
-  urepo show --all --as csv > descriptions.csv
-  urepo meta import descriptions.csv")]
 pub(crate) struct Meta {
     #[command(subcommand)]
     action: Action,

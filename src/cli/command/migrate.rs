@@ -18,11 +18,6 @@ use crate::cli::context::Context;
 /// The identifiers do not change. An item marked `transferable = false` does not migrate, nor does one that was deleted
 /// at the destination, or one of which another collection of the settings has a newer state.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo migrate 11.21.02.13 --to mirror
-  urepo migrate --all --to mirror --leave-copy
-  urepo -c archive migrate --since 2026-11-01 --to mirror --dry-run")]
 pub(crate) struct Migrate {
     /// The collection that gets the items: a path, or a name from the settings
     #[arg(long, value_name = "COLLECTION", required = true)]

@@ -15,10 +15,6 @@ use crate::cli::{Done, human};
 ///
 /// Each identifier is new, and this collection never issues it again.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo mint
-  urepo mint --count 1000")]
 pub(crate) struct Mint {
     /// How many identifiers
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -95,7 +91,9 @@ impl Mint {
 impl IssueArgs {
     pub(super) fn options(&self, context: &Context, forced: &[Force]) -> IssueOptions {
         let trust = Force::Clock.rule(forced, ClockTrust::Accept);
-        IssueOptions { subsystem: self.subsystem.clone(), ..context.issue_options(trust) }
+        let of_settings = || context.config.subsystem.as_ref().map(|found| found.value.clone());
+        let subsystem = self.subsystem.clone().or_else(of_settings);
+        IssueOptions { subsystem, ..context.issue_options(trust) }
     }
 }
 

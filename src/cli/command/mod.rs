@@ -5,6 +5,7 @@ pub(crate) mod copy;
 pub(crate) mod delete;
 mod description;
 pub(crate) mod export;
+mod file;
 pub(crate) mod generate;
 mod given_up;
 pub(crate) mod import;

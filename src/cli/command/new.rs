@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use urepo::collection::{Collection, Issuer, Subsystem};
-use urepo::deposit::{CollisionRule, DepositError, Depositor, OnError, Options, SourceRule};
+use urepo::deposit::{CollisionRule, DepositError, Depositor, Options, SourceRule};
 use urepo::disk::{Dir, Links, resolved, stat_of};
 use urepo::holdings::Peers;
 use urepo::identity::RepositoryName;
@@ -13,7 +13,7 @@ use urepo::item::PayloadPath;
 use urepo::layout;
 use urepo::progress::{NoProgress, Progress, scan_first, with_scan};
 
-use super::description::{DescriptionArgs, Given};
+use super::description::{DescriptionArgs, Given, TermArgs};
 use super::init::{PastArgs, subsystem};
 use super::mint::{CLOCK, IssueArgs};
 use crate::cli::Done;
@@ -48,18 +48,6 @@ mod sources;
 /// that stay inside the item (all links with --links asis). It does not keep owners, special permission bits,
 /// extended attributes and access control lists; the last three are counted and reported.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo new report.pdf --title 'Annual report' --creator 'A. Archivist' --language en
-  urepo new report.pdf --edition-of 11.21.02.13
-  urepo new report.pdf --translation-of 11.21.02.13 --language pt-BR
-  urepo new --each scans/*.tif --meta type=Image --meta access=closed
-  urepo new report.pdf --meta part_of=11.21.02.13
-  urepo new thesis --exclude '*.aux' --exclude '*.log'
-  find incoming -type f -print0 | urepo new --each --files-from0 -
-  pg_dump library | urepo new - --stdin-name library.sql
-  urepo new --remove-source --each /srv/drop/*
-  urepo -c archive new thesis/ --init --host archive.example.org")]
 pub(crate) struct New {
     /// Files and directories; - is standard input
     #[arg(value_name = "PATH")]
@@ -67,9 +55,6 @@ pub(crate) struct New {
     /// Make one item of each path
     #[arg(short, long)]
     each: bool,
-    /// Read more paths from FILE, or standard input (-), each ended by a NUL byte
-    #[arg(long, value_name = "FILE")]
-    files_from0: Option<PathBuf>,
     /// Name of the file made from standard input [default: data]
     #[arg(long = "stdin-name", value_name = "NAME")]
     stream_name: Option<OsString>,
@@ -88,6 +73,8 @@ pub(crate) struct New {
     force: Vec<Force>,
     #[command(flatten)]
     exclude: ExcludeArgs,
+    #[command(flatten)]
+    terms: TermArgs,
     #[command(flatten)]
     description: DescriptionArgs,
     #[command(flatten)]
@@ -121,7 +108,8 @@ const FORCE: [Choice<Force>; 2] =
 
 impl New {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        let Given { metadata, conditions, relations, .. } = self.description.read(context)?;
+        let Given { metadata, conditions, relations, title, .. } =
+            self.description.read(&self.terms, context)?;
         if let Some(language) = metadata.unlisted_language() {
             context.warn_of_language(language);
         }
@@ -129,7 +117,7 @@ impl New {
         let options = self.options(context);
         let is_single = !self.each;
         let mut requests =
-            sources::Requests::new(self, (metadata.clone(), conditions), target, context)?;
+            sources::Requests::new(self, (metadata.clone(), title, conditions), target, context)?;
         let Some(collection) = self.collection(context)? else {
             context.printer.note("would create the collection first, then deposit into it");
             return Ok(());
@@ -156,7 +144,6 @@ impl New {
             twins: Force::Twins.rule(&self.force, CollisionRule::Keep),
             sources: if self.remove { SourceRule::Remove } else { SourceRule::Keep },
             jobs: context.config.jobs.value,
-            on_error: OnError::Continue,
         }
     }
 
@@ -262,7 +249,6 @@ fn deposit(
         progress.announce(1);
     }
     let scan = progress.is_shown().then(|| requests.totals(new, context)).flatten();
-    let broken = requests.failure();
     let report = Report::new(context, "deposited", is_single);
     let paths = Mutex::default();
     let mut reporter = report::Reporter {
@@ -305,6 +291,6 @@ fn deposit(
     };
     drop(progress);
     let last = reporter.last.take();
-    report::finish(summary, reporter, broken.take())?;
+    report::finish(summary, reporter)?;
     Ok(last)
 }

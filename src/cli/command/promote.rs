@@ -39,11 +39,6 @@ use crate::cli::{Done, shell};
 /// checked. If a lost collection comes back after all, its Originals are behind: `urepo recover --with COLLECTION` there
 /// makes them Copies.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo -c mirror promote --all --lost /mnt/lost --reason 'disk failure' --dry-run
-  urepo -c mirror promote --all --lost /mnt/lost --reason 'disk failure' --yes
-  urepo -c mirror promote 11.21.02.13 --discard --yes")]
 pub(crate) struct Promote {
     #[command(flatten)]
     selection: Selection,

@@ -25,10 +25,6 @@ use crate::cli::{Done, human};
 /// The freed room is the room on the disk, as `df` shows it: a file shared with another item or with the
 /// repaired item frees nothing. A purge works without a free block or inode.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo purge --dry-run
-  urepo purge --older-than 30d --yes")]
 pub(crate) struct Purge {
     /// The items; everything in the trash unless given
     #[arg(value_name = "ITEM")]

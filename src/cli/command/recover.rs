@@ -54,15 +54,6 @@ use crate::cli::{Done, human, indexed};
 /// collection was put back from a backup, or after another one was promoted. The present state moves to the trash. New
 /// identifiers are then also later than those of that collection.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo recover
-  urepo recover --dry-run
-  urepo recover --accept-loss --dry-run
-  urepo recover --accept-loss --yes example.org/archive/2026/11.21.02.13
-  urepo recover --with mirror
-  urepo -c copied recover --new-id --yes
-  urepo recover --index")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Recover {
     /// A backup was put back, or the collection moved to this machine: raise the memories above the present and

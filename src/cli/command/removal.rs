@@ -41,6 +41,7 @@ pub(super) fn named(
 pub(super) struct RemovalRun<'a> {
     pub(super) context: &'a Context,
     pub(super) collection: &'a Collection,
+    /// Whether several items need no answer.
     pub(super) yes: bool,
     /// The verb, and its participle.
     pub(super) verb: (&'static str, &'static str),

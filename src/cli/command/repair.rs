@@ -8,9 +8,7 @@ use std::ops::ControlFlow;
 
 use urepo::collection::{Collection, CollectionError, Names};
 use urepo::identity::RepositoryName;
-use urepo::repair::{
-    LoggedItems, Options, Outcome, PartialRepair, RepairError, Repairer, Unsealed,
-};
+use urepo::repair::{LoggedItems, Options, Outcome, RepairError, Repairer, Unsealed};
 use urepo::verify::{self, Code, Depth, Report, Scope, Severity};
 
 use crate::cli::at_odds::items_at_odds;
@@ -26,7 +24,7 @@ use report::RepairRun;
 ///
 /// Each item is verified, and its damage is repaired from the same item in other collections. A file is used
 /// only if its digest is the one in the sidecar, and the item is replaced in one step. The old item stays in
-/// the trash, with all its unlisted files, until `urepo purge`. A lost or damaged sidecar becomes that of the copy with the
+/// the trash, with all its unlisted files, until `urepo purge`. A file without a good copy stays as it is. A lost or damaged sidecar becomes that of the copy with the
 /// newest state that fits the files; values of the damaged one that differ are named.
 ///
 /// A missing item that the ledger lists is brought back under its identifier, as the Original or a Copy as its custody
@@ -41,14 +39,6 @@ use report::RepairRun;
 ///
 /// Exits with 20 if damage is left.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo repair --from /mnt/backup
-  urepo repair --dry-run --quick --from /mnt/backup
-  urepo repair --since 2026-11 --from /mnt/backup
-  urepo repair 11.21.02.13 --from /mnt/backup --partial
-  urepo repair 11.21.02.13 --accept --dry-run
-  urepo repair 11.21.02.13 --accept")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct Repair {
     /// The items; every one that is damaged or missing unless given
@@ -63,12 +53,9 @@ pub(crate) struct Repair {
     /// Find damaged items without reading all files: only missing files and wrong sizes are found
     #[arg(long, conflicts_with = "items")]
     quick: bool,
-    /// Repair as much as possible, and leave files without a good copy unchanged
-    #[arg(long)]
-    partial: bool,
     /// Take sidecars of Originals that were edited by hand as they are, and seal them: the edits are shown, and you are
     /// asked. Nothing is repaired
-    #[arg(long, conflicts_with_all = ["from", "quick", "partial", "reseal"])]
+    #[arg(long, conflicts_with_all = ["from", "quick", "reseal"])]
     accept: bool,
     /// Do not ask before edits are accepted
     #[arg(short, long, requires = "accept")]
@@ -95,7 +82,6 @@ impl Repair {
             donors: &donors,
             witnesses: &witnesses,
             options: Options {
-                remainder: if self.partial { PartialRepair::Leave } else { PartialRepair::Refuse },
                 unsealed: if self.reseal { Unsealed::Seal } else { Unsealed::Refuse },
             },
             logged: &LoggedItems::default(),
@@ -131,7 +117,7 @@ impl Repair {
                 }
                 done => done,
             };
-            run.note(&name, done.map_err(|error| explained(error, &repairer)), self.partial)?;
+            run.note(&name, done.map_err(|error| explained(error, &repairer)))?;
         }
         drop(progress);
         if let Some(writer) = writer {

@@ -3,8 +3,9 @@
 mod explain;
 mod locale;
 mod pairs;
-mod report;
+pub(super) mod report;
 
+use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::str::FromStr;
@@ -12,12 +13,12 @@ use std::str::FromStr;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use urepo::collection::Collection;
 use urepo::identity::{
-    HostPort, Identifier, LanguagePreferences, ParseError, Pasted, PersistentUrl, RequiredStatus,
+    Identifier, LanguagePreferences, ParseError, Pasted, PersistentUrl, RequiredStatus, Verbs,
     encode_path,
 };
-use urepo::resolve::{Alert, Holders, ResolveError, Resolved, Unresolved, UrlKey, resolve};
+use urepo::resolve::{Alert, Holders, ResolveError, Resolved, Unresolved, resolve};
 
-use super::open::item_and_file;
+use super::file::item_and_file;
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
@@ -32,7 +33,7 @@ use crate::cli::report::for_each;
 ///
 /// URL is an identifier or an IBIp, with or without `http://urlib.net/` before it, then modifiers, then the
 /// path of a file; or the end of an identifier in the collection at hand. The modifiers are applied from left to right: `!` leads to the last edition, `+` to the
-/// translation into the language you prefer, `+(pt-BR)` to that translation, `:` to the metadata,
+/// translation into the language of the setting `languages` or else of the locale, `+(pt-BR)` to that translation, `:` to the metadata,
 /// `:(oai_dc)`, `:(bibtex)`, `:(datacite)`, `:(abnt)` and `:(apa)` to the metadata in that format. Their
 /// order is that of the resolution standard: editions and translations, at most one each, then metadata, then
 /// a translation of it. `?ibiurl.verblist=GetFileList` leads to the list of files, and
@@ -47,16 +48,6 @@ use crate::cli::report::for_each;
 /// spellings are printed, and nothing is looked for elsewhere. An IBIp cannot be computed from an identifier, or the other way
 /// round: it is stored with the item, and printed if the item is in the collection at hand.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo resolve http://urlib.net/example.org/archive/2026/11.21.02.13
-  urepo resolve 'example.org/archive/2026/11.21.02.13!+'
-  urepo resolve --cat example.org/archive/2026/11.21.02.13/data/table.csv
-  urepo resolve 'example.org/archive/2026/11.21.02.13!:(oai_dc)'
-  urepo resolve 'example.org/archive/2026/11.21.02.13:(abnt)'
-  urepo resolve --explain http://urlib.net/sid.inpe.br/mtc-m18@80/2009/02.16.17.46
-  urepo resolve --explain '150.163.34.243:800 2009-02-16T17:46Z'
-  urepo resolve --pairs --address archive.example.org example.org/archive/2026/11.21.02.13")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct Resolve {
     /// The persistent URLs; put them in quotes
@@ -66,55 +57,18 @@ pub(crate) struct Resolve {
     #[arg(long, value_name = "COLLECTION")]
     with: Vec<OsString>,
     /// Explain identifiers in any spelling; `-` reads more from standard input, one a line
-    #[arg(long, conflicts_with_all = ["with", "original", "accept_language", "cat", "open", "null", "pairs", "all_pairs"])]
+    #[arg(long, conflicts_with_all = ["with", "original", "null", "pairs"])]
     explain: bool,
     /// Answer with the Original only
     #[arg(long)]
     original: bool,
-    /// The languages you prefer, such as pt-BR,pt;q=0.8,en;q=0.5; those of the locale unless given
-    #[arg(long, value_name = "LANGUAGES", value_parser = parse::<LanguagePreferences>)]
-    accept_language: Option<LanguagePreferences>,
-    /// Print the bytes of the file, checked on the way, or the description
-    #[arg(long, conflicts_with_all = ["open", "pairs", "all_pairs"])]
-    cat: bool,
-    /// Open the file as `urepo open` does
-    #[arg(long, conflicts_with_all = ["pairs", "all_pairs"])]
-    open: bool,
     /// End each path with a NUL byte
-    #[arg(short = '0', long, conflicts_with_all = ["cat", "open", "pairs", "all_pairs"])]
+    #[arg(short = '0', long, conflicts_with = "pairs")]
     null: bool,
-    #[command(flatten)]
-    archive: AsArchive,
-}
-
-/// Answering as an Archive, with properties that a collection does not record.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Answering as an Archive")]
-struct AsArchive {
-    /// Print the list of pairs with which each collection answers a resolver
+    /// Print the list of pairs with which each collection answers a resolver, by `[archive]` of its `urepo.toml`; with -v all
+    /// pairs, also those that the URL does not request
     #[arg(long)]
     pairs: bool,
-    /// Print all pairs, also those that the URL does not request
-    #[arg(long)]
-    all_pairs: bool,
-    /// The address of the Archive, HOST[:PORT]; without it, URLs are paths
-    #[arg(long, value_name = "ADDRESS", value_parser = parse::<HostPort>)]
-    address: Option<HostPort>,
-    /// The identifier of the Archive service
-    #[arg(long, value_name = "ID", value_parser = parse::<Identifier>)]
-    service: Option<Identifier>,
-    /// The identifier of the software
-    #[arg(long, value_name = "ID", value_parser = parse::<Identifier>)]
-    software: Option<Identifier>,
-    /// The URL key: one or two numbers of ten digits or more
-    #[arg(long, value_name = "KEY", value_parser = parse::<UrlKey>)]
-    urlkey: Option<UrlKey>,
-}
-
-impl AsArchive {
-    fn is_asked(&self) -> bool {
-        self.pairs || self.all_pairs
-    }
 }
 
 /// Reads a value, and reports its fault.
@@ -138,55 +92,102 @@ impl Resolve {
         if self.explain {
             return explain::run(context, &self.urls);
         }
-        let known = context.known(&self.with)?;
-        let own = context.collection().ok();
-        let preferences = self.accept_language.clone().unwrap_or_else(locale::preferences);
+        let resolver = Resolver::new(context, &self.with)?;
         for_each(context, &self.urls, |text| {
-            let mut url = match (read(text), &own) {
-                // Within a collection, the end of an identifier is enough, as everywhere.
-                (Err(error), Some(own)) => of_end(context, own, text).ok_or(error)?,
-                (read, _) => read?,
-            };
+            let mut url = resolver.read(text)?;
             if self.original {
                 url.selection.status = RequiredStatus::Original;
             }
-            for name in &url.selection.unknown {
-                context.printer.warning(&format!("`{name}` is not known and has no effect"));
+            if self.pairs {
+                return pairs::tell(context, &resolver.known, text, &url);
             }
-            if self.archive.is_asked() {
-                return self.tell_pairs(context, &known, text, &url);
+            let found = resolver.resolve(&url)?;
+            if context.printer.json {
+                report::record(context, &resolver.known, (text, &url), &found)
+            } else {
+                let end = if self.null { b"\0" } else { b"\n" };
+                report::paths(context, &resolver.known, end, &found)
             }
-            let items = Holders::new(&known.collections);
-            let found = resolve(&items, &url, &preferences);
-            let is_conflict = matches!(found, Err(ResolveError::TwoOriginals { .. }));
-            for alert in items.alerts() {
-                match alert {
-                    Alert::TwoOriginals { .. } if is_conflict => {}
-                    alert => context.printer.warning(&warning(&known, &alert)),
-                }
-            }
-            self.tell(context, &known, text, &url, &found.map_err(|error| failure(&known, error))?)
+        })
+    }
+}
+
+/// Resolves persistent URLs in the known collections.
+pub(super) struct Resolver<'a> {
+    context: &'a Context,
+    known: Known,
+    own: Option<Collection>,
+    preferences: LanguagePreferences,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(context: &'a Context, with: &[OsString]) -> Result<Resolver<'a>, Failure> {
+        let languages = context.config.languages.as_ref().and_then(|it| it.value.parse().ok());
+        Ok(Resolver {
+            context,
+            known: context.known(with)?,
+            own: context.collection().ok(),
+            preferences: languages.unwrap_or_else(locale::preferences),
         })
     }
 
-    fn tell(
-        &self,
-        context: &Context,
-        known: &Known,
-        text: &str,
-        url: &PersistentUrl,
-        found: &Resolved,
-    ) -> Done {
-        if self.cat {
-            report::content(context, known, found)
-        } else if self.open {
-            report::open(context, known, text, found)
-        } else if context.printer.json {
-            report::record(context, known, (text, url), found)
-        } else {
-            report::paths(context, known, if self.null { b"\0" } else { b"\n" }, found)
+    /// The persistent URL that `text` is.
+    fn read(&self, text: &str) -> Result<PersistentUrl, Failure> {
+        let url = match (read(text), &self.own) {
+            // Within a collection, the end of an identifier is enough, as everywhere.
+            (Err(error), Some(own)) => of_end(self.context, own, text).ok_or(error)?,
+            (read, _) => read?,
+        };
+        for name in &url.selection.unknown {
+            self.context.printer.warning(&format!("`{name}` is not known and has no effect"));
+        }
+        Ok(url)
+    }
+
+    /// Where `url` leads.
+    fn resolve(&self, url: &PersistentUrl) -> Result<Resolved, Failure> {
+        let items = Holders::new(&self.known.collections);
+        let found = resolve(&items, url, &self.preferences);
+        let is_conflict = matches!(found, Err(ResolveError::TwoOriginals { .. }));
+        for alert in items.alerts() {
+            match alert {
+                Alert::TwoOriginals { .. } if is_conflict => {}
+                alert => self.context.printer.warning(&warning(&self.known, &alert)),
+            }
+        }
+        found.map_err(|error| failure(&self.known, error))
+    }
+
+    /// Where `text` leads, if it is a persistent URL with modifiers or verbs: any other text names an item in the collection at
+    /// hand.
+    fn modified(&self, text: &str) -> Result<Option<Resolved>, Failure> {
+        match read(text) {
+            Ok(url) if url.selection.verbs != Verbs::default() => {
+                self.resolve(&self.read(text)?).map(Some)
+            }
+            _ => Ok(None),
         }
     }
+}
+
+/// Where `text` leads, with the known collections, if it is a persistent URL with modifiers.
+pub(super) fn modified<'r, 'a>(
+    context: &'a Context,
+    resolver: &'r OnceCell<Resolver<'a>>,
+    text: &str,
+) -> Result<Option<(&'r Known, Resolved)>, Failure> {
+    // An identifier or a path has none of the characters that begin a modifier or a question.
+    if !text.contains(['!', '+', ':', '?']) {
+        return Ok(None);
+    }
+    let resolver = match resolver.get() {
+        Some(resolver) => resolver,
+        None => {
+            let new = Resolver::new(context, &[])?;
+            resolver.get_or_init(|| new)
+        }
+    };
+    Ok(resolver.modified(text)?.map(|found| (&resolver.known, found)))
 }
 
 /// The persistent URL that `text` is, perhaps with a fragment, which is for a browser.

@@ -31,12 +31,6 @@ use crate::cli::records;
 /// the host that it announced. TLS is that of a server in front. A change of the registry counts at once.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(after_long_help = "\
-Examples:
-  urepo resolver --registry r.toml --service example.org/r/2026/11.21.02.13 --listen 127.0.0.1:8081
-  urepo resolver register 8JMKD3MGP8W/3C9EP6P --registry r.toml --key-file archive.key
-  urepo resolver list --registry r.toml
-  urepo resolver remove 8JMKD3MGP8W/3C9EP6P --registry r.toml")]
 pub(crate) struct ResolverCommand {
     #[command(subcommand)]
     action: Option<Action>,
@@ -104,8 +98,10 @@ impl ResolverCommand {
         let registry = registration::registry(context, registry)?;
         let hosts = self.hosts(context)?;
         let runtime = server::runtime()?;
-        let (listener, bound) = server::bind(&runtime, self.listening.listen)
-            .map_err(|error| server::cannot_listen(self.listening.listen, &error))?;
+        let settings = &context.config.resolver;
+        let address = self.listening.listen(settings, 8081)?;
+        let (listener, bound) = server::bind(&runtime, address)
+            .map_err(|error| server::cannot_listen(address, &error))?;
         if self.address.is_empty() && bound.ip().is_unspecified() {
             return Err(Failure::usage(format!(
                 "the resolver has no address, and {} is none",
@@ -121,7 +117,7 @@ impl ResolverCommand {
             email: self.email.clone(),
             client: self.client_address,
         };
-        let limits = Arc::new(self.listening.limits());
+        let limits = Arc::new(self.listening.limits(settings)?);
         let of_server = (Arc::clone(&limits), AskLimits::default());
         let of_process = (context.agent.clone(), Arc::new(SystemClock) as _);
         let resolver = Arc::new(Resolver::new(exposed, registry, hosts, of_server, of_process)?);

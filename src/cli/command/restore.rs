@@ -18,7 +18,7 @@ use crate::cli::select::{NameFlags, Selection};
 /// Restore deleted items from the trash
 ///
 /// Every byte in the trash is compared with the sidecar first. The item gets its former state: Original or
-/// Copy. Files that `urepo purge` has removed come from a collection of the settings, or of --with, that has a Copy; --all
+/// Copy. Files that `urepo purge` has removed come from a collection of the settings, or of --from, that has a Copy; --all
 /// restores such items only with --with.
 /// If the trash has an item several times, such as
 /// before a repair, the one that was deleted is restored; the command that copies the others out of the trash is printed.
@@ -26,12 +26,8 @@ use crate::cli::select::{NameFlags, Selection};
 ///
 /// --since and --until use the date in the identifier, not the date of the deletion.
 ///
-/// An Original is restored unless a collection of the settings, or of --with, has a newer state of the item.
+/// An Original is restored unless a collection of the settings, or of --from, has a newer state of the item.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo restore 11.21.02.13
-  urepo restore --dry-run 11.21.02.13")]
 pub(crate) struct Restore {
     /// The items
     #[arg(value_name = "ITEM")]
@@ -39,14 +35,11 @@ pub(crate) struct Restore {
     #[command(flatten)]
     flags: NameFlags,
     /// Another collection, by path or name, that may have a newer state or the files; may be repeated
-    #[arg(long = "with", value_name = "COLLECTION")]
+    #[arg(long = "from", value_name = "COLLECTION")]
     others: Vec<OsString>,
     /// Override a rule: `damaged` restores an item that differs from its sidecar
     #[arg(long, value_name = "RULE", value_parser = one_of(&FORCE))]
     force: Vec<Force>,
-    /// Do not ask
-    #[arg(short, long)]
-    yes: bool,
 }
 
 /// The rules that `--force` overrides here.
@@ -79,7 +72,7 @@ impl Restore {
             }
             names
         };
-        let run = RemovalRun { context, collection: &collection, yes: self.yes, verb: VERB };
+        let run = RemovalRun { context, collection: &collection, yes: true, verb: VERB };
         let plan = |name: &RepositoryName, progress: &dyn Progress| {
             let interrupt = &context.interrupt;
             let plan = plan_restoration(&collection, name, &restoration, progress, interrupt);

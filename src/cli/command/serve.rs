@@ -17,8 +17,8 @@ use urepo::agent::{Agent, Caller};
 use urepo::catalog::RefreshContext;
 use urepo::clock::SystemClock;
 use urepo::collection::{Collection, IssueOptions, Subsystem};
-use urepo::distributor::{ClockTrust, Patience};
-use urepo::identity::{HostPort, Identifier};
+use urepo::distributor::{ClockTrust, DEFAULT_MAX_WAIT, Patience};
+use urepo::identity::HostPort;
 use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
 use urepo::serve::{
@@ -30,12 +30,12 @@ use urepo::wait::Waiter;
 use urepo::web::announcement::{RegistrationKey, Subject};
 use urepo::web::listen::listen;
 
-use super::server::{self, ListenArgs, parse};
+use super::server::{self, ListenArgs};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::{human, records};
+use crate::cli::records;
 
 /// Put collections on the web as archives
 ///
@@ -46,19 +46,12 @@ use crate::cli::{human, records};
 /// resolver of the IBI standard; the first run deposits that item and writes its identifier into `urepo.toml`.
 ///
 /// The address of each archive, its scheme, its administrator and the base of persistent URLs are read from `[archive]` in
-/// `urepo.toml`; flags win over it. TLS is that of a server in front. A first signal lets running downloads end.
+/// `urepo.toml`. TLS is that of a server in front. A first signal lets running downloads end.
 ///
 /// If `[archive]` names a `resolver`, the archive is announced to it while the server runs, with the key that it is
 /// registered with, and withdrawn at the end.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
-#[command(after_long_help = "\
-Examples:
-  urepo serve
-  urepo serve archive --listen 127.0.0.1:8081
-  urepo serve archive --print-registration --key-file archive.key
-  urepo serve archive --issue
-  urepo serve archive --address archive.example.org --email keeper@example.org")]
 pub(crate) struct Serve {
     #[command(subcommand)]
     action: Option<Action>,
@@ -67,24 +60,12 @@ pub(crate) struct Serve {
     roots: Vec<OsString>,
     #[command(flatten)]
     listening: ListenArgs,
-    /// The address at which readers reach the archive, HOST[:PORT]; only with one ROOT
-    #[arg(long, value_name = "ADDRESS", value_parser = parse::<HostPort>)]
-    address: Option<HostPort>,
-    /// The item that is the archive service; only with one ROOT
-    #[arg(long, value_name = "ID", value_parser = parse::<Identifier>)]
-    service: Option<Identifier>,
-    /// The mail address of the administrator; only with one ROOT
-    #[arg(long, value_name = "ADDRESS")]
-    email: Option<String>,
     /// The file with the registration key; only its owner may be able to read it
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
     /// Issue identifiers to clients with a token, at `/issue`; only with one ROOT
     #[arg(long)]
     issue: bool,
-    /// How long a request for identifiers may wait for its dates, such as 5s or 1m
-    #[arg(long, value_name = "TIME", value_parser = human::parse_duration, default_value = "5s", requires = "issue")]
-    max_wait: Duration,
     /// Announce the archives to their resolver, print what that answers, and stop
     #[arg(long)]
     check: bool,
@@ -110,7 +91,7 @@ impl Serve {
         }
         let collections = self.collections(context)?;
         let runtime = server::runtime()?;
-        let (listener, bound) = self.listener(&runtime)?;
+        let (listener, bound) = self.listener(context, &runtime)?;
         let (archives, resolvers) = self.archives(context, collections, bound)?;
         if self.print_registration {
             let key = registration::key_or_new(context, self.key_file.as_ref())?;
@@ -126,7 +107,7 @@ impl Serve {
             context.printer.note(&format!("would listen on {bound}"));
             return Ok(());
         }
-        let limits = Arc::new(self.listening.limits());
+        let limits = Arc::new(self.listening.limits(&context.config.serve)?);
         let labels = self.labels(context, &archives)?;
         let server = Server::new(archives, Arc::clone(&limits), Arc::new(SystemClock));
         let server = Arc::new(server.with_labels(labels));
@@ -210,8 +191,9 @@ impl Serve {
                 "identifiers are issued at {address}, which is the host of none of their prefixes"
             ));
         }
+        let wait = context.config.max_wait.as_ref().map_or(DEFAULT_MAX_WAIT, |found| found.value);
         let options = IssueOptions {
-            patience: Patience { lock: self.max_wait, date: Some(self.max_wait) },
+            patience: Patience { lock: wait, date: Some(wait) },
             ..context.issue_options(ClockTrust::default())
         };
         let collection = context.open_named(own.path().as_os_str())?;
@@ -222,17 +204,20 @@ impl Serve {
     }
 
     /// The listener, and its address. A check needs none where a server already runs.
-    fn listener(&self, runtime: &Runtime) -> Result<(Option<TcpListener>, SocketAddr), Failure> {
+    fn listener(
+        &self,
+        context: &Context,
+        runtime: &Runtime,
+    ) -> Result<(Option<TcpListener>, SocketAddr), Failure> {
+        let address = self.listening.listen(&context.config.serve, 8080)?;
         if self.print_registration {
-            return Ok((None, self.listening.listen));
+            return Ok((None, address));
         }
-        match server::bind(runtime, self.listening.listen) {
+        match server::bind(runtime, address) {
             Ok((listener, bound)) => Ok((Some(listener), bound)),
             // The server that runs there answers the resolver.
-            Err(error) if error.kind() == ErrorKind::AddrInUse && self.check => {
-                Ok((None, self.listening.listen))
-            }
-            Err(error) => Err(server::cannot_listen(self.listening.listen, &error)),
+            Err(error) if error.kind() == ErrorKind::AddrInUse && self.check => Ok((None, address)),
+            Err(error) => Err(server::cannot_listen(address, &error)),
         }
     }
 
@@ -246,16 +231,16 @@ impl Serve {
         let mut archives: Vec<Archive> = Vec::new();
         let mut resolvers = Vec::new();
         for collection in collections {
-            let exposed = self.exposed(&collection, bound)?;
+            let exposed = exposed(&collection, bound)?;
             let resolver: Option<ResolverService> =
                 collection.settings().archive.resolver.as_deref().map(str::parse).transpose()?;
             if resolver.is_some() && exposed.email.is_none() {
                 let path = collection.path().display();
                 let message =
                     format!("`{path}` has no administrator, and its resolver requires one");
-                return Err(Failure::usage(message).hint(
-                    "`--email keeper@example.org`, or `email` in `[archive]` of `urepo.toml`",
-                ));
+                return Err(
+                    Failure::usage(message).hint("set `email` in `[archive]` of its `urepo.toml`")
+                );
             }
             if let Some(other) = archives.iter().find(|it| it.exposed().address == exposed.address)
             {
@@ -288,47 +273,14 @@ impl Serve {
     }
 
     fn collections(&self, context: &Context) -> Result<Vec<Collection>, Failure> {
-        let is_of_one =
-            self.address.is_some() || self.service.is_some() || self.email.is_some() || self.issue;
-        if self.roots.len() > 1 && is_of_one {
-            return Err(Failure::usage(
-                "`--address`, `--service`, `--email` and `--issue` are those of one archive",
-            )
-            .hint("write them into `[archive]` of each `urepo.toml`"));
+        if self.roots.len() > 1 && self.issue {
+            return Err(Failure::usage("`--issue` is that of one archive")
+                .hint("start a server for each archive that issues"));
         }
         if self.roots.is_empty() {
             return Ok(vec![context.collection()?]);
         }
         self.roots.iter().map(|root| context.open_named(root)).collect()
-    }
-
-    /// How a collection is exposed by a server that listens on `bound`.
-    fn exposed(&self, collection: &Collection, bound: SocketAddr) -> Result<Exposure, Failure> {
-        let settings = &collection.settings().archive;
-        let named = self.address.clone().or_else(|| settings.address.clone());
-        if named.is_none() && bound.ip().is_unspecified() {
-            let message = format!(
-                "`{}` has no address, and {} is none",
-                collection.path().display(),
-                bound.ip()
-            );
-            return Err(Failure::usage(message).hint(
-                "`--address archive.example.org`, or `address` in `[archive]` of `urepo.toml`",
-            ));
-        }
-        let resolver_from = settings.resolver_from.iter().map(|text| text.parse());
-        let resolver_from = resolver_from.collect::<Result<_, _>>().map_err(|error| {
-            let place = format!("`resolver_from` in `{}`", collection.path().display());
-            Failure::usage(format!("{place} has a wrong entry"))
-                .caused_by(ConditionError::to_string(&error))
-        })?;
-        Ok(Exposure {
-            resolver_from,
-            address: named.unwrap_or_else(|| HostPort::of_socket(bound)),
-            scheme: settings.scheme,
-            email: self.email.clone().or_else(|| settings.email.clone()),
-            ip: settings.ip,
-        })
     }
 
     /// The service of an archive; `None` if a dry run would make it.
@@ -337,7 +289,7 @@ impl Serve {
         context: &Context,
         collection: &Collection,
     ) -> Result<Option<ServiceItem>, Failure> {
-        let named = self.service.as_ref().or(collection.settings().archive.service.as_ref());
+        let named = collection.settings().archive.service.as_ref();
         match named {
             Some(named) => Ok(Some(service_of(collection, named)?)),
             None if context.global.dry_run => {
@@ -353,6 +305,32 @@ impl Serve {
             }
         }
     }
+}
+
+/// How a collection is exposed by a server that listens on `bound`.
+fn exposed(collection: &Collection, bound: SocketAddr) -> Result<Exposure, Failure> {
+    let settings = &collection.settings().archive;
+    let named = &settings.address;
+    if named.is_none() && bound.ip().is_unspecified() {
+        let message =
+            format!("`{}` has no address, and {} is none", collection.path().display(), bound.ip());
+        return Err(
+            Failure::usage(message).hint("set `address` in `[archive]` of its `urepo.toml`")
+        );
+    }
+    let resolver_from = settings.resolver_from.iter().map(|text| text.parse());
+    let resolver_from = resolver_from.collect::<Result<_, _>>().map_err(|error| {
+        let place = format!("`resolver_from` in `{}`", collection.path().display());
+        Failure::usage(format!("{place} has a wrong entry"))
+            .caused_by(ConditionError::to_string(&error))
+    })?;
+    Ok(Exposure {
+        resolver_from,
+        address: named.clone().unwrap_or_else(|| HostPort::of_socket(bound)),
+        scheme: settings.scheme,
+        email: settings.email.clone(),
+        ip: settings.ip,
+    })
 }
 
 /// The pause between two looks at the ledgers.

@@ -16,6 +16,7 @@ use urepo::web::private_file::PrivateFileError;
 
 pub(super) use super::resolve::parse;
 use crate::cli::Done;
+use crate::cli::config::Listening;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::explain::Explain;
@@ -26,41 +27,56 @@ use crate::cli::shell;
 /// Blocking work at a time, such as reads of disks.
 const BLOCKING: usize = 64;
 
+/// The default limits on connections, in all and of one address that is not trusted.
+const CONNECTIONS: usize = 1024;
+const OF_AN_ADDRESS: usize = 64;
+
 /// How often a signal is looked for.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
 
-/// The flags of all servers.
+/// The flags of all servers. What they do not say is in `[serve]` or `[resolver]` of the settings.
 #[derive(Debug, clap::Args)]
 pub(super) struct ListenArgs {
     /// The address and port to listen on; port 0 is any free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080", env = "UREPO_LISTEN")]
-    pub(super) listen: SocketAddr,
+    #[arg(long, value_name = "ADDR", env = "UREPO_LISTEN")]
+    listen: Option<SocketAddr>,
     /// The addresses of proxies in front, which name their clients; may be repeated
-    #[arg(long, value_name = "NETWORK", env = "UREPO_TRUSTED_PROXIES", value_delimiter = ',')]
+    #[arg(long, value_name = "NETWORK", env = "UREPO_TRUST", value_delimiter = ',')]
     trust: Vec<Network>,
-    /// Limit on connections at a time
-    #[arg(long, value_name = "NUMBER", default_value_t = 1024, value_parser = number())]
-    connections: u32,
-    /// Limit on connections of one address that is not in --trust
-    #[arg(long, value_name = "NUMBER", default_value_t = 64, value_parser = number())]
-    address_connections: u32,
-}
-
-/// The parser of a limit.
-fn number() -> clap::builder::RangedI64ValueParser<u32> {
-    clap::value_parser!(u32).range(1..=1_000_000)
 }
 
 impl ListenArgs {
-    pub(super) fn limits(&self) -> Limits {
-        let count = |number| usize::try_from(number).unwrap_or(usize::MAX);
-        Limits {
-            connections: count(self.connections),
-            of_an_address: count(self.address_connections),
-            trusted: self.trust.clone(),
-            ..Limits::default()
-        }
+    /// The address to listen on; by default `port` of this machine.
+    pub(super) fn listen(&self, settings: &Listening, port: u16) -> Result<SocketAddr, Failure> {
+        let usual = SocketAddr::from(([127, 0, 0, 1], port));
+        let set = settings.listen.as_deref().map(|text| {
+            text.parse().map_err(|_| unusable("listen", text, "an address and a port"))
+        });
+        Ok(self.listen.or(set.transpose()?).unwrap_or(usual))
     }
+
+    pub(super) fn limits(&self, settings: &Listening) -> Result<Limits, Failure> {
+        let network = |text: &String| {
+            text.parse().map_err(|_| unusable("trust", text, "a network such as 10.0.0.0/8"))
+        };
+        let set = || settings.trust.iter().flatten().map(network).collect::<Result<Vec<_>, _>>();
+        let trusted = if self.trust.is_empty() { set()? } else { self.trust.clone() };
+        let count = |number: Option<u32>, usual| {
+            number.map_or(usual, |it| usize::try_from(it).unwrap_or(usize::MAX).max(1))
+        };
+        let usual = Limits::default();
+        Ok(Limits {
+            connections: count(settings.connections, CONNECTIONS),
+            of_an_address: count(settings.address_connections, OF_AN_ADDRESS),
+            trusted,
+            ..usual
+        })
+    }
+}
+
+fn unusable(key: &str, text: &str, expected: &str) -> Failure {
+    Failure::usage(format!("the setting `{key}` is `{text}`"))
+        .caused_by(format!("expected {expected}"))
 }
 
 /// The thread of a server that accepts connections, and does what no request waits for.
@@ -138,7 +154,7 @@ impl Explain for PrivateFileError {
         match self {
             Self::Disk(error) | Self::Lock(LockError::Disk(error)) => error.explain(),
             Self::Lock(LockError::Held { .. }) => {
-                Failure::of(Exit::Locked, self).hint("`--lock-wait 1m` waits longer")
+                Failure::of(Exit::Locked, self).hint("`UREPO_LOCK_WAIT=1m` waits longer")
             }
             Self::Lock(LockError::Interrupted { .. }) => Failure::of(Exit::Interrupted, self),
             Self::Content(..) => Failure::of(Exit::Failure, self)

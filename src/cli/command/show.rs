@@ -45,15 +45,6 @@ use crate::cli::{Done, escape, human, remedy, shell};
 /// --path prints the directory of each item instead, or the file of ITEM/FILE; `urepo resolve ITEM` prints the file that the
 /// identifier opens.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo show example.org/archive/2026/11.21.02.13
-  urepo show 11.21.02.13
-  urepo show --json 11.21.02.13
-  urepo show 11.21.02.13 --as abnt
-  urepo show --all --as csv > descriptions.csv
-  cd \"$(urepo show --path 11.21.02.13)\"
-  urepo -c archive show --all --as manifest | (cd archive && sha256sum --quiet -c)")]
 pub(crate) struct Show {
     #[command(flatten)]
     selection: Selection,

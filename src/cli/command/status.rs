@@ -54,14 +54,6 @@ use tally::{Contradiction, Tally};
 /// precedence of the settings is: the command line, UREPO_* variables, the `urepo.toml` of the collection, the file of the
 /// user, the file of the machine.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo status
-  urepo status 11.21.02.13
-  urepo status --prefix example.org/archive
-  urepo status --counts
-  urepo status --settings
-  urepo -q status || echo 'the Copies need a look'")]
 pub(crate) struct Status {
     /// Compare with this collection as well, by path or name; may be repeated
     #[arg(long, value_name = "COLLECTION", conflicts_with = "View")]

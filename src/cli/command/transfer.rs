@@ -4,12 +4,9 @@ use urepo::collection::Collection;
 use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::progress::{Progress, Scan, scan_first, with_scan};
-use urepo::transfer::{
-    Leaves, NameFeed, OnError, Options, RunMode, Summary, Tombstones, Transfer, Verb,
-};
+use urepo::transfer::{Leaves, NameFeed, Options, RunMode, Summary, Tombstones, Transfer, Verb};
 
 use crate::cli::Done;
-use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::select::Selection;
 
@@ -18,20 +15,11 @@ mod report;
 /// Items of this size keep their copied files when a run is interrupted.
 pub(super) const RESUME_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The rules for the other items when one fails.
-pub(super) const ON_ERROR: [Choice<OnError>; 2] = [
-    ("continue", "Go on with the others", OnError::Continue),
-    ("stop", "Start nothing more", OnError::Stop),
-];
-
 /// The arguments of `copy` and `migrate`.
 #[derive(Debug, clap::Args)]
 pub(super) struct TransferArgs {
     #[command(flatten)]
     pub(super) selection: Selection,
-    /// After a failed item, go on with the others or stop
-    #[arg(long, value_name = "RULE", default_value = "continue", value_parser = one_of(&ON_ERROR))]
-    on_error: OnError,
 }
 
 /// One run between two collections.
@@ -73,7 +61,6 @@ impl TransferRun<'_> {
                 state: self.args.selection.flags.state,
                 tombstones: self.tombstones,
                 jobs: context.config.jobs.value,
-                on_error: self.args.on_error,
                 resume_bytes: RESUME_BYTES,
             },
             sight: &sight,

@@ -53,16 +53,7 @@ use targets::Targets;
 /// how far the last run came, and which items were damaged. These are verified in each run, until they are whole. You may
 /// delete the file; if it cannot be written, the next run begins where this one did.
 #[derive(Debug, clap::Args)]
-#[command(mut_arg("state", |state| state.hide(true)), after_long_help = "\
-Examples:
-  urepo verify
-  urepo verify --quick
-  urepo verify 11.21.02.13
-  urepo verify archive mirror
-  urepo verify 11.21.02.13 archive mirror
-  urepo verify --since 1d
-  urepo verify --time-limit 5h
-  urepo -q verify || echo 'the archive needs a look'")]
+#[command(mut_arg("state", |state| state.hide(true)))]
 pub(crate) struct Verify {
     /// Items, collections, or items and the collections to verify them in. A collection is a root or a
     /// name in the settings. All of the collection unless given

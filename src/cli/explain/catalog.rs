@@ -13,8 +13,9 @@ impl Explain for CatalogError {
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
             Self::Interrupted => Failure::told(Exit::Interrupted),
-            Self::Index(index) if index.is_busy() => Failure::of(Exit::Locked, self)
-                .hint("another process builds or reads the index: repeat with `--lock-wait 5m`"),
+            Self::Index(index) if index.is_busy() => Failure::of(Exit::Locked, self).hint(
+                "another process builds or reads the index: repeat with `UREPO_LOCK_WAIT=5m`",
+            ),
             Self::Index(_) => Failure::of(Exit::Failure, self)
                 .hint("`urepo recover --index` rebuilds it from the sidecars"),
         }

@@ -84,7 +84,7 @@ impl Explain for ParseError {
 /// failure.
 const WITHOUT_ROOM: &str = "for which there is no room";
 const WITH_THE_GROUP: &str = "because of the failure before them";
-const WHILE_LOCKED: &str = "repeat with `--lock-wait 5m`; the lock ends with that process";
+const WHILE_LOCKED: &str = "repeat with `UREPO_LOCK_WAIT=5m`; the lock ends with that process";
 const REPEAT: &str = "repeat the command";
 
 /// The hint for a missing named directory: its disk may not be mounted.
@@ -363,7 +363,7 @@ impl Explain for DepositError {
                 Failure::of(Exit::Conflict, self).hint(format!("`urepo show {name}` shows it"))
             }
             Self::DeletedHere { .. } => Failure::of(Exit::Deleted, self).hint(
-                "remove the source, or its row; to make another item of it, import it alone with `--dedupe none`",
+                "remove the source, or its row; `urepo new` makes another item of it",
             ),
             Self::Held(_) | Self::Overtaken => {
                 Failure::of(Exit::Conflict, self).hint("nothing needs to be done")

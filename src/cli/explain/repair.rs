@@ -13,8 +13,7 @@ impl Explain for RepairError {
         match self {
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
-            Self::Lost { .. } => failure
-                .hint("`--from COLLECTION` names more collections; `--partial` repairs the rest"),
+            Self::Lost { .. } => failure.hint("`--from COLLECTION` names more collections"),
             Self::NoRecord { name, .. } => failure.hint(format!(
                 "`--from COLLECTION` names a collection with a good copy; `urepo repair {name} --accept` takes what \
                  was edited by hand"

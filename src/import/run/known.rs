@@ -5,12 +5,12 @@ use crate::deposit::{DepositError, Duplicate, DuplicateIndex};
 use crate::digest::Digest;
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
+use crate::import::ImportError;
 use crate::import::sources::{Imported, ItemPresence};
-use crate::import::{Dedupe, ImportError};
 
 impl DuplicateIndex for RunState<'_, '_, '_> {
-    /// A source that was touched but has the same content is still the same item. With [`Dedupe::Content`]
-    /// the content alone decides.
+    /// A source that was touched but has the same content is still the same item. Where the same content is
+    /// skipped, the content alone decides.
     fn holding(&self, number: usize, content: &Digest) -> Result<Duplicate, DepositError> {
         let mut under_way = lock(&self.under_way);
         let InFlight { begun, contents, .. } = &mut *under_way;
@@ -20,14 +20,13 @@ impl DuplicateIndex for RunState<'_, '_, '_> {
             None => Ok(Duplicate::None),
         };
         // An item with a given name is never a duplicate.
-        if self.dedupe == Dedupe::None || begun.name.is_some() {
+        if begun.name.is_some() {
             return overtaken();
         }
-        let imported = match self.dedupe {
-            Dedupe::Content => lock(&self.known).of_content(content),
-            Dedupe::Source | Dedupe::None => {
-                lock(&self.known).of_source(&begun.key, &|entry| entry.content == *content)
-            }
+        let imported = if self.skips_same {
+            lock(&self.known).of_content(content)
+        } else {
+            lock(&self.known).of_source(&begun.key, &|entry| entry.content == *content)
         };
         if let Some(Imported { entry, standing, .. }) = imported.map_err(into_deposit)? {
             return match standing {
@@ -37,7 +36,7 @@ impl DuplicateIndex for RunState<'_, '_, '_> {
                 ItemPresence::Vanished(error) => Err((*error).into()),
             };
         }
-        if self.dedupe == Dedupe::Content {
+        if self.skips_same {
             let first = *contents.entry(*content).or_insert(number);
             if first != number {
                 return Ok(Duplicate::Request(first));
@@ -58,9 +57,6 @@ impl RunState<'_, '_, '_> {
     /// that was changed in between is another one for the next run.
     pub(super) fn made_since(&self, begun: &Begun) -> Result<Option<RepositoryName>, ImportError> {
         let Begun { key, name, since, .. } = begun;
-        if self.dedupe == Dedupe::None && name.is_none() {
-            return Ok(None);
-        }
         let fits = |it: &RepositoryName| name.as_ref().is_none_or(|name| name == it);
         lock(&self.known).made_since(*since, key, fits)
     }

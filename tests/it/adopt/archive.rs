@@ -226,7 +226,7 @@ fn its_persistent_urls_resolve() {
             described.stdout
         );
         world.run(&format!("-c {root} resolve --pairs {paper}:")).succeeded();
-        world.run(&format!("-c {root} resolve --cat {PAPER_METADATA}")).succeeded();
+        world.run(&format!("-c {root} cat {PAPER_METADATA}")).succeeded();
     }
     nothing_ran(&world);
 }

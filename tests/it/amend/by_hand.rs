@@ -69,7 +69,7 @@ fn what_cannot_be_written_is_refused_by_the_plan() {
         "meta set ITEM x.k=1".to_owned(),
         "meta set ITEM x.k=1 --dry-run".to_owned(),
         "meta import rows.csv --dry-run".to_owned(),
-        "meta import rows.csv --on-error stop".to_owned(),
+        "meta import rows.csv".to_owned(),
         format!("meta set ITEM translation.pt={other}"),
         format!("meta set {other} translation_of=ITEM language=pt"),
     ] {

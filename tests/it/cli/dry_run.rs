@@ -67,10 +67,6 @@ fn refuses_what_would_be_refused() {
     changes_nothing(&world, "-c nowhere new a.txt", 10);
     changes_nothing(&world, "-c archive new --each missing.txt a.txt", 3);
     changes_nothing(&world, "-c archive new archive", 1);
-    world.write("empty", "");
-    changes_nothing(&world, "-c archive new --files-from0 empty", 1);
-    assert_eq!(world.run("-c archive new --files-from0 empty").code, 1);
-    assert_eq!(world.run("-c archive new --each --files-from0 empty").code, 0);
     changes_nothing(&world, "-c archive new a.txt --init --host maps.example.org", 23);
     changes_nothing(&world, "init archive --host localhost", 1);
     changes_nothing(&world, &format!("-c archive delete {name}"), 23);

@@ -96,11 +96,11 @@ fn locked_is_11() {
         Lock::take(&own, "lock", LockMode::Exclusive, &holder, &waiter(&SystemClock).up_to(wait))
             .unwrap();
     for line in ["new a.txt", "recover", "new a.txt --json"] {
-        assert_eq!(world.run(&format!("-c archive {line} --lock-wait 0")).code, 11, "{line}");
+        assert_eq!(world.run(&format!("UREPO_LOCK_WAIT=0 -c archive {line}")).code, 11, "{line}");
     }
     // Reading waits for nobody.
     for line in ["list", "verify", "status --machine"] {
-        assert_eq!(world.run(&format!("-c archive {line} --lock-wait 0")).code, 0, "{line}");
+        assert_eq!(world.run(&format!("UREPO_LOCK_WAIT=0 -c archive {line}")).code, 0, "{line}");
     }
 }
 
@@ -143,7 +143,7 @@ fn what_only_waited_is_11() {
         format!("-c archive delete {first} --force last --yes"),
         "-c archive delete --all --force last --yes".to_owned(),
         format!("-c archive restore {gone}"),
-        "-c archive restore --all --yes".to_owned(),
+        "-c archive restore --all".to_owned(),
     ];
     let promote = "-c mirror promote --all --lost archive --yes";
     let mut wrong = Vec::new();
@@ -156,13 +156,13 @@ fn what_only_waited_is_11() {
         }
         let before = bytes_below(&world.path("archive/example.org"));
         for line in &lines {
-            let ran = world.run(&format!("{line} --lock-wait 0"));
+            let ran = world.run(&format!("UREPO_LOCK_WAIT=0 {line}"));
             if ran.code != 11 || bytes_below(&world.path("archive/example.org")) != before {
                 wrong.push(format!("{lock}: {line}: {} {}{}", ran.code, ran.stdout, ran.stderr));
             }
         }
         std::fs::rename(world.path("archive"), world.path("drawer")).unwrap();
-        assert_eq!(world.run(&format!("{promote} --lock-wait 0")).code, 11, "{lock}");
+        assert_eq!(world.run(&format!("UREPO_LOCK_WAIT=0 {promote}")).code, 11, "{lock}");
         std::fs::rename(world.path("drawer"), world.path("archive")).unwrap();
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -204,7 +204,7 @@ fn no_item_is_21() {
     ends(21, nothing, "-c archive show example.org/archive/2009/02.16.17.46");
     ends(21, nothing, "-c archive show --path 8JMKD3MGP8W/34PGRBS");
     ends(21, nothing, "-c archive show example.org/maps/2009/02.16.17.46");
-    ends(21, nothing, "-c archive cat ITEM b.txt");
+    ends(21, nothing, "-c archive cat ITEM/b.txt");
     ends(21, nothing, "-c archive status example.org/maps/2009/02.16.17.46");
 }
 
@@ -255,25 +255,4 @@ fn a_wait_that_is_too_long_is_24() {
 
 fn damage_sidecar(world: &World, name: &str) {
     world.write(&format!("archive/{name}/item.toml"), "format = ?");
-}
-
-/// `--on-error stop` begins nothing more. No signal came, so it is no interruption.
-#[test]
-fn the_first_failure_ends_a_run_that_is_to_stop_there() {
-    let world = World::with_collection();
-    for number in 1..600 {
-        world.write(&format!("in/{number:03}"), number.to_string());
-    }
-    let paths = (1..600).map(|number| format!("in/{number:03}\0"));
-    world.write("list", paths.collect::<String>());
-    world.run("-c archive new --each --files-from0 list").succeeded();
-    world.run("init mirror --host mirror.example.org").succeeded();
-    let first = world.run("-c archive list --limit 1").line();
-    let payload = world.path("archive").join(&first).join("doc/001");
-    std::fs::write(payload, "X").unwrap();
-    let ran = world.run("-c archive copy --all --on-error stop --to mirror");
-    assert!([1, 3].contains(&ran.code), "{} {}", ran.code, ran.stderr);
-    assert!(!ran.stderr.contains("interrupted"), "{}", ran.stderr);
-    let begun = world.run("-c mirror list").succeeded().lines().count();
-    assert!(begun < 300, "{begun} items");
 }

@@ -64,7 +64,7 @@ fn what_was_changed_and_not_confirmed_is_no_failed_change() {
         ("", "-c archive delete --all --with mirror -y", "3 of 3 items were deleted"),
         (
             "-c archive delete --all --with mirror -y",
-            "-c archive restore --all --with mirror -y",
+            "-c archive restore --all --from mirror",
             "3 of 3 items were restored",
         ),
         (

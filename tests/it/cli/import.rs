@@ -74,13 +74,14 @@ fn does_not_count_a_deleted_item_as_there() {
     let name = whole_items(&open(&world))[0].clone();
     world.run(&format!("-c archive delete {name} --force last --yes")).succeeded();
     world.run("-c archive purge --yes").succeeded();
-    for options in ["", "-n", "--dedupe content", "--remove-source"] {
+    for options in ["", "-n", "--skip-same", "--remove-source"] {
         let ran = world.run(&format!("-c archive import {options} in/a.txt"));
         assert_eq!(ran.code, 3, "{options}: {}", ran.stderr);
         for text in [
             format!("imported: its item `{name}` was deleted here\n"),
             "nothing; 1 was deleted here\n".to_owned(),
-            "hint: remove the source, or its row; to make another item of it, import it alone with `--dedupe none`\n".to_owned(),
+            "hint: remove the source, or its row; `urepo -c archive new` makes another item of it\n"
+                .to_owned(),
         ] {
             assert!(ran.stderr.contains(&text), "{options}: {text}: {}", ran.stderr);
         }
@@ -95,8 +96,9 @@ fn does_not_count_a_deleted_item_as_there() {
         (&counts["deleted"], &counts["failed"], &counts["skipped"]),
         (&1.into(), &1.into(), &1.into())
     );
-    world.run("-c archive import --dedupe none in/a.txt").succeeded();
-    assert_eq!(world.run("-c archive import in").stderr, "imported nothing; 2 there already\n");
+    world.run("-c archive new in/a.txt").succeeded();
+    // That is no import of the source.
+    assert!(world.run("-q -c archive import in").stderr.contains("was deleted here"));
 }
 
 #[test]
@@ -206,8 +208,8 @@ fn overlaps_with_itself() {
     let flags = [
         "in",
         "in --remove-source",
-        "in --dedupe content",
-        "in other third --dedupe content",
+        "in --skip-same",
+        "in other third --skip-same",
         "list.csv",
         "list.csv --remove-source",
     ];
@@ -227,7 +229,7 @@ fn overlaps_with_itself() {
             writeln!(list, "in/dir{at},example.com/b/1999/01.02.{hour:02}.{minute:02}").unwrap();
         }
         world.write("list.csv", list);
-        let line = format!("-q -c archive import {flags} --lock-wait 10m");
+        let line = format!("UREPO_LOCK_WAIT=10m -q -c archive import {flags}");
         let runs = [(); 3].map(|()| world.command(line.split(' ')).spawn().unwrap());
         for mut run in runs {
             assert_eq!(run.wait().unwrap().code(), Some(0), "{flags}");
@@ -245,15 +247,13 @@ fn overlaps_with_itself() {
 fn reads_a_pipe_once() {
     let fill = "printf 'in/a.txt\\0in/dir' > list & echo 'creator = \"Anna\"' > described &";
     let flags = "--meta @described --exclude '*.tmp'";
-    for command in
-        ["import - < list", "import - --remove-source < list", "new --each --files-from0 list"]
-    {
+    for command in ["import - < list", "import - --remove-source < list"] {
         let world = world_with_sources();
         world.write("in/dir/c.tmp", "gamma");
         // A pipe that nobody reads does not keep the output open.
         let script = format!(
             "mkfifo list described; {{ {fill} }} > /dev/null 2>&1; \
-             exec timeout 60 \"$0\" -c archive --progress {command} {flags}"
+             UREPO_PROGRESS=always exec timeout 60 \"$0\" -c archive {command} {flags}"
         );
         let ran = world.finish(world.shell(&script));
         // A directory of which something is left out is not removed.

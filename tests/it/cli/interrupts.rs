@@ -294,9 +294,7 @@ fn a_list_on_stdin_is_not_waited_for() {
     world.run("init mirror --host mirror.example.org").succeeded();
     for line in [
         "new -",
-        "new --each --files-from0 -",
-        "new --each --files-from0 - -n",
-        "new --files-from0 - --json",
+        "new - --json",
         "import -",
         "import - -n",
         "copy - --to mirror",
@@ -322,7 +320,7 @@ fn a_lock_is_not_waited_for() {
     let waiter = crate::support::waiter(&SystemClock);
     let _lock = Lock::take(&own, "lock", LockMode::Exclusive, &holder, &waiter).unwrap();
     for line in ["new a.txt", "recover", "delete -y --force last NAME", "import a.txt"] {
-        let line = format!("-c archive --lock-wait 1h {}", line.replace("NAME", &name));
+        let line = format!("UREPO_LOCK_WAIT=1h -c archive {}", line.replace("NAME", &name));
         let (code, stderr) = interrupted(begin(&world, &line, Stdio::null()), Signal::INT, &line);
         assert_eq!(code, 130, "{line}: {stderr}");
     }

@@ -160,7 +160,7 @@ fn of_items_that_can_not_be_read() {
 fn of_failures_and_plans_nothing_else_is_told() {
     let (world, name) = world_with_item();
     world.run(&format!("-c archive delete {name} --force last")).succeeded();
-    for line in ["--json", "-c archive purge --json", "-c archive restore --all --json"] {
+    for line in ["--json", "-c archive purge --json"] {
         let ran = world.run(line);
         assert_eq!((ran.code, ran.stderr.lines().count()), (2, 1), "{line}: {}", ran.stderr);
         has(&serde_json::from_str(&ran.stderr).unwrap(), "error", &["error", "exit_code"]);

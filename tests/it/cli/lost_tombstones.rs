@@ -39,7 +39,7 @@ fn comes_back(world: &World, name: &str, tombstone: &str) {
 /// The item comes back as it was.
 #[track_caller]
 fn is_restored(world: &World, name: &str) -> Ran {
-    let ran = world.run(&format!("-c archive restore {name} -y"));
+    let ran = world.run(&format!("-c archive restore {name}"));
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     assert_eq!(world.run(&format!("-c archive list {name} --columns title")).line(), "Precious");
     let payload = world.path("archive").join(name).join("doc/a.txt");

@@ -97,7 +97,7 @@ fn says_that_others_are_deposited_if_there_are_any() {
     assert!(ran.code == 3 && ran.stderr.contains(hint), "{}", ran.stderr);
 }
 
-/// `--lock-wait` limits the wait, and a later import removes the source.
+/// `lock_wait` limits the wait, and a later import removes the source.
 #[test]
 fn leaves_the_source_while_the_collection_is_locked() {
     let world = World::with_collection();
@@ -105,7 +105,7 @@ fn leaves_the_source_while_the_collection_is_locked() {
     world.run("-c archive import drop").succeeded();
     let lock = std::fs::File::open(world.path("archive/.urepo/change.lock")).unwrap();
     lock.lock().unwrap();
-    let ran = world.run("--lock-wait 0s -c archive import --remove-source drop");
+    let ran = world.run("UREPO_LOCK_WAIT=0s -c archive import --remove-source drop");
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     let reason = "the collection `archive` is locked: held by ";
     assert!(ran.stderr.contains(reason), "{}", ran.stderr);

@@ -48,7 +48,7 @@ fn are_found_as_they_are() {
     for (file, _) in NAMES {
         // Of a file that is not UTF-8, see below.
         let Ok(text) = std::str::from_utf8(file) else { continue };
-        let ran = world.run_args(["-c", "archive", "cat", &name, "--", text]);
+        let ran = world.run_args(["-c", "archive", "cat", &format!("{name}/{text}")]);
         assert_eq!(ran.succeeded(), text);
     }
 }
@@ -61,11 +61,14 @@ fn are_found_in_any_unicode_form() {
     world.write(&format!("in/{decomposed}"), "text");
     let name = world.run("-c archive new in").line();
     for file in [composed, decomposed] {
-        assert_eq!(world.run_args(["-c", "archive", "cat", &name, file]).succeeded(), "text");
+        assert_eq!(
+            world.run_args(["-c", "archive", "cat", &format!("{name}/{file}")]).succeeded(),
+            "text"
+        );
     }
     world.write(&format!("in/{composed}"), "other");
     let name = world.run("-c archive new in --force twins").line();
-    let cat = |file: &str| world.run_args(["-c", "archive", "cat", &name, file]);
+    let cat = |file: &str| world.run_args(["-c", "archive", "cat", &format!("{name}/{file}")]);
     assert_eq!((cat(composed).succeeded(), cat(decomposed).succeeded()), ("other", "text"));
     assert_eq!(cat("a\u{e7}a\u{303}o").code, 21);
 }
@@ -76,8 +79,9 @@ fn are_found_when_they_are_not_utf_8() {
     let (world, name) = world_with_odd_names();
     let bytes = b"latin\xe7\xe3o";
     for file in [OsStr::from_bytes(bytes), OsStr::new(r"latin\xe7\xe3o")] {
-        let mut arguments = ["-c", "archive", "cat", &name, "--"].map(OsStr::new).to_vec();
-        arguments.push(file);
+        let item = [name.as_bytes(), b"/", file.as_bytes()].concat();
+        let arguments = ["-c", "archive", "cat"].map(OsStr::new).into_iter();
+        let arguments = arguments.chain([OsStr::from_bytes(&item)]);
         let output = world.command(arguments).output().unwrap();
         assert_eq!(output.stdout, bytes, "{}", String::from_utf8_lossy(&output.stderr));
     }
@@ -89,12 +93,14 @@ fn are_not_found_by_escapes_of_what_needs_none() {
     let world = World::with_collection();
     world.write("in/A", "letter");
     let name = world.run("-c archive new in").line();
-    let cat = |file: &str| world.run_args(["-c", "archive", "cat", &name, file]);
+    let cat = |file: &str| world.run_args(["-c", "archive", "cat", &format!("{name}/{file}")]);
     assert_eq!(cat(r"\x41").code, 21);
     world.write(r"in/\x41", "escape");
     let name = world.run("-c archive new in").line();
-    let cat =
-        |file: &str| world.run_args(["-c", "archive", "cat", &name, file]).succeeded().to_owned();
+    let cat = |file: &str| {
+        let ran = world.run_args(["-c", "archive", "cat", &format!("{name}/{file}")]);
+        ran.succeeded().to_owned()
+    };
     for file in [r"\x41", r"\x41"] {
         assert_eq!(cat(file), "escape", "{file}");
     }
@@ -120,9 +126,8 @@ fn are_taken_by_every_command() {
     let in_item = |file: &[u8]| [name.as_bytes(), b"/", file].concat();
     for (file, seen) in NAMES {
         for file_typed in [*file, seen.as_bytes()] {
-            let words: [&[&[u8]]; 4] = [
+            let words: [&[&[u8]]; 3] = [
                 &[b"cat", &in_item(file_typed)],
-                &[b"cat", name.as_bytes(), b"--", file_typed],
                 &[b"open", &in_item(file_typed)],
                 &[b"show", b"--path", b"-0", &in_item(file_typed)],
             ];

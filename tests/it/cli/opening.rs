@@ -103,11 +103,7 @@ fn opens_no_link_that_leads_out() {
 fn tells_what_it_opens_in_json() {
     let world = world_with_opener();
     let name = world.run("-c archive new dir").line();
-    for (line, dry_run) in [
-        ("open NAME/c.txt", false),
-        ("open NAME/c.txt -n", true),
-        ("resolve --open NAME/c.txt", false),
-    ] {
+    for (line, dry_run) in [("open NAME/c.txt", false), ("open NAME/c.txt -n", true)] {
         let line = format!("--json -c archive {}", line.replace("NAME", &name));
         let mut command = world.command(line.split(' '));
         command.env("UREPO_OPENER", world.path("opener"));

@@ -123,13 +123,13 @@ fn are_kept_by_all_commands_and_followed_by_none() {
             "-c archive verify",
         ],
     );
-    run(0, &["-c archive cat ITEM a.txt", "-c archive show --path ITEM"]);
+    run(0, &["-c archive cat ITEM/a.txt", "-c archive show --path ITEM"]);
     run(21, &["-c archive list secret"]);
     for file in ["file6", "absolute", "passwd", "far", "sidecar", "loop", "to", "nothing"] {
-        run(1, &[&format!("-c archive cat ITEM {file}")]);
+        run(1, &[&format!("-c archive cat ITEM/{file}")]);
     }
     for file in ["dir6/key", "etc/passwd", "up/in/a.txt", "itself/a.txt"] {
-        run(21, &[&format!("-c archive cat ITEM {file}")]);
+        run(21, &[&format!("-c archive cat ITEM/{file}")]);
     }
     let broken = world.run("-c archive verify --json --all");
     assert!(broken.stdout.contains("U507") && !broken.stdout.contains(SECRET), "{}", broken.stdout);
@@ -155,7 +155,7 @@ fn are_kept_by_all_commands_and_followed_by_none() {
     run(
         0,
         &[
-            "-c other export ITEM --format plain --to plain",
+            "-c other export ITEM --format dir --to plain",
             "-c other export ITEM --format tar --to tar",
         ],
     );
@@ -163,15 +163,12 @@ fn are_kept_by_all_commands_and_followed_by_none() {
     run(
         1,
         &[
-            "-c other export ITEM --format bagit --to bag",
-            "-c other export ITEM --format bagit --links follow --to bag",
+            "-c other export ITEM --format bag --to bag",
+            "-c other export ITEM --format bag --links follow --to bag",
         ],
     );
-    run(0, &["-c other export ITEM --format bagit --links skip --to bag"]);
-    run(
-        0,
-        &["-c other delete ITEM --force last --yes", "-c other restore ITEM --with mirror --yes"],
-    );
+    run(0, &["-c other export ITEM --format bag --links skip --to bag"]);
+    run(0, &["-c other delete ITEM --force last --yes", "-c other restore ITEM --from mirror"]);
     run(0, &["verify other", "-c other delete ITEM --force last --yes"]);
     let trash = fs::read_dir(world.path("other/.urepo/trash")).unwrap().next().unwrap().unwrap();
     symlink(world.path("outside/private"), trash.path().join("link")).unwrap();

@@ -94,7 +94,6 @@ fn totals_are_true_from_the_first_and_the_file_in_work_is_named() {
     for (line, count) in [
         ("-c archive new album", "of 3 files"),
         ("-c archive new --each album/first.txt album/second.txt album/third.txt", "of 3 items"),
-        ("-c archive new --each --files-from0 list", "of 3 items"),
         ("-c archive import album --remove-source", "of 3 items"),
         ("-c archive import album", "of 3 items"),
         ("init old --adopt", "of 2 items"),

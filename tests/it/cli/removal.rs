@@ -186,14 +186,14 @@ fn what_was_purged_comes_back_from_a_copy() {
     let ran = world.run(&format!("-c archive restore {name}"));
     assert_eq!(ran.code, 22);
     assert!(ran.stderr.contains("with `--with`"), "{}", ran.stderr);
-    let restore = format!("-c archive restore {name} --with mirror");
+    let restore = format!("-c archive restore {name} --from mirror");
     let planned = world.run(&format!("{restore} --dry-run"));
     assert!(planned.succeeded().starts_with(&format!("would restore {name} as Original: ")));
     assert_eq!(tree(&world.path("archive/.urepo/trash")).len(), 0);
     // What is gone for good comes back only if a person names a collection that has it.
-    let told = world.run("-c archive restore --all -y");
+    let told = world.run("-c archive restore --all");
     assert_eq!((told.code, &*told.stderr), (0, "there is nothing to restore\n"));
-    let told = world.run("-c archive restore --all --with mirror --dry-run");
+    let told = world.run("-c archive restore --all --from mirror --dry-run");
     assert!(told.succeeded().starts_with(&format!("would restore {name} as Original: ")));
     let rotten = doc("mirror").join("a.txt");
     let set = |bytes: &[u8]| {

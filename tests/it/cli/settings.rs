@@ -13,7 +13,7 @@ fn global_flags_stand_before_and_after_the_command() {
         "--collection=archive list",
         "list --collection archive",
         "-carchive list",
-        "-q -j 1 --color never list -c archive --no-progress --lock-wait 1s",
+        "-q -j 1 list -c archive",
         "-v list -vv -c archive",
     ] {
         assert_eq!(world.run(line).line(), name, "{line}");
@@ -150,8 +150,8 @@ fn colour_is_for_those_who_ask() {
         world.finish(command).stderr.contains('\u{1b}')
     };
     assert!(!coloured("list", &[]), "stderr is no terminal");
-    assert!(coloured("--color always list", &[]));
+    assert!(coloured("list", &[("UREPO_COLOR", "always")]));
     assert!(coloured("list", &[("CLICOLOR_FORCE", "1")]));
-    assert!(!coloured("--color never list", &[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured("list", &[("CLICOLOR_FORCE", "1"), ("UREPO_COLOR", "never")]));
     assert!(!coloured("list", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
 }

@@ -28,7 +28,7 @@ fn shown(world: &World, line: &str) -> Option<String> {
 fn no_progress_is_drawn_into_a_source_that_is_typed() {
     let world = World::with_collection();
     let Some((mut own, programs)) = terminal() else { return };
-    let mut command = world.command("-c archive new - --progress".split_whitespace());
+    let mut command = world.command("UREPO_PROGRESS=always -c archive new -".split_whitespace());
     let [stdin, stdout] = [0, 1].map(|_| programs.try_clone().unwrap());
     command.stdin(stdin).stdout(stdout).stderr(programs).env("TERM", "xterm");
     let mut child = command.spawn().unwrap();

@@ -372,7 +372,7 @@ fn without_stderr() {
         for (line, code) in lines {
             let prepared = row.prepared();
             let full = File::options().write(true).open("/dev/full").unwrap();
-            let mut command = prepared.command(&format!("{line} -v --progress"));
+            let mut command = prepared.command(&format!("UREPO_PROGRESS=always {line} -v"));
             let output = command.stdout(Stdio::piped()).stderr(full).output().unwrap();
             let ended = output.status.code().unwrap_or(-1);
             assert_eq!(ended, code, "{line}");

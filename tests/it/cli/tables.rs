@@ -93,18 +93,12 @@ fn rows_are_sorted_and_the_first_ones_are_enough() {
     let told = records(&world.run("-c archive list --json --sort -bytes --limit 1"));
     assert_eq!((told.len(), &told[0]["id"]), (2, &third.into()));
     assert_eq!(told[1]["counts"]["items"], 1);
-    let log = |more: &str| {
-        let ran = world.run(&format!("-c archive log --columns date,id,event {more}"));
-        ran.succeeded().lines().map(str::to_owned).collect::<Vec<_>>()
-    };
-    let events = log("");
-    assert_eq!(log("--sort -date --limit 1"), log("--sort -date")[..1]);
-    // The end of a log is wanted, in its order.
-    assert_eq!(log("--limit 2"), events[events.len() - 2..]);
-    let told = records(&world.run("-c archive log --json --limit 1"));
-    assert_eq!((told.len(), &told[0]["id"]), (2, &third.into()));
-    let events = world.run("-c archive log --limit 9 --columns id").stdout;
-    assert!(events.starts_with(&format!("{first}\n{second}\n{third}\n")), "{events}");
+    let events = records(&world.run("-c archive log --json"));
+    let ids: Vec<_> = events.iter().filter_map(|event| event["id"].as_str()).collect();
+    assert!(ids.starts_with(&[first, second, third]), "{ids:?}");
+    let prefix = |prefix: &str| world.run(&format!("-c archive log --prefix {prefix}")).stdout;
+    assert_eq!(prefix("example.org/archive").lines().count(), ids.len());
+    assert_eq!(prefix("example.org/other"), "");
 }
 
 #[test]
@@ -162,7 +156,7 @@ fn on_a_terminal_sources_of_an_import_stand_in_a_column() {
     for name in 0..40 {
         world.write(&format!("in/{name}.txt"), "alpha");
     }
-    let Some(lines) = screen(&world, 120, "-c archive import in --no-progress") else { return };
+    let Some(lines) = screen(&world, 120, "-c archive import in") else { return };
     let columns: Vec<_> = lines.iter().filter_map(|line| line.rfind(" /")).collect();
     // A group may have a longer identifier than those before it.
     assert!(columns.len() == 40 && columns.is_sorted(), "{lines:?}");
@@ -185,8 +179,8 @@ fn dates_may_be_years_months_and_days() {
         world.run("-c archive -q list --state Original --until 2024 -0").stdout,
         format!("{first}\0")
     );
-    let events = world.run("-c archive log --since 2025-12 --until 2025 --columns id").line();
-    assert_eq!(events, second);
+    let events = world.run("-c archive log --since 2025-12 --until 2025").line();
+    assert!(events.contains(second), "{events}");
     // The engines take the same.
     world.run("init mirror --host mirror.example.org").succeeded();
     let copied = world.run("-c archive copy --since 2025 --until 2025 --to mirror");

@@ -36,7 +36,7 @@ fn are_the_names_of_their_sources() {
     world.write("list.csv", "path,title\nb.txt,Row\nc.txt,\n");
     assert_eq!(world.run("-c archive import list.csv").code, 0);
     assert_eq!(world.run("-c archive import in").code, 0);
-    assert_eq!(world.run("-c archive import --title= --dedupe none in/fotos").code, 0);
+    assert_eq!(world.run("-c archive new --title= in/fotos").code, 0);
     let all = ["-", "-", "-", "2024 - Natal", "Carta", "Row", "ata.pdf", "c.txt", "fotos", "in"];
     assert_eq!(titles(&world), all);
 }

@@ -78,7 +78,7 @@ fn one_beside_its_original_is_told() {
     world.run("-c archive copy --all --to mirror").succeeded();
     world.run(&format!("-c archive delete {name} --with mirror")).succeeded();
     world.run("-c archive copy --all --to mirror").succeeded();
-    world.run(&format!("-c archive restore {name} --with mirror")).succeeded();
+    world.run(&format!("-c archive restore {name} --from mirror")).succeeded();
     let told = world.run("-c archive status --with mirror");
     assert_eq!(told.code, 3, "{}", told.stderr);
     let line = format!("Deleted in `mirror` is behind: {name}\n");

@@ -34,14 +34,10 @@ fn ends(child: Child) -> (i32, String) {
 
 /// Writes `count` small files and a list of them, each named after `stem`.
 fn sources(world: &World, stem: &str, count: usize) -> String {
-    let mut list = Vec::new();
-    for at in 0..count {
-        world.write(&format!("{stem}-files/{at:04}"), format!("{stem} {at}"));
-        list.extend_from_slice(format!("{stem}-files/{at:04}\0").as_bytes());
-    }
-    let name = format!("{stem}-list");
-    world.write(&name, list);
-    name
+    let path = |at| format!("{stem}-files/{at:04}");
+    let make = |at| world.write(&path(at), format!("{stem} {at}"));
+    (0..count).map(make).for_each(drop);
+    (0..count).map(path).collect::<Vec<_>>().join(" ")
 }
 
 /// No run has left anything in a collection, and verification finds nothing in it.
@@ -79,7 +75,7 @@ fn four_copy_into_one_collection() {
     let list = sources(&world, "all", ITEMS);
     let deposits = names.map(|name| {
         make(&world, name);
-        start(&world, &format!("-c {name} new -q --each --files-from0 {list}"))
+        start(&world, &format!("-c {name} new -q --each {list}"))
     });
     for deposit in deposits {
         assert_eq!(ends(deposit).0, 0);
@@ -106,10 +102,10 @@ fn deposits_copies_and_migrations_at_once() {
     let world = World::new();
     let collections = ["archive", "mirror", "third"].map(|name| make(&world, name));
     let first = sources(&world, "first", 200);
-    world.run(&format!("-c archive new -q --each --files-from0 {first}")).succeeded();
+    world.run(&format!("-c archive new -q --each {first}")).succeeded();
     let later = sources(&world, "later", 100);
     let lines = [
-        format!("-c archive new -q --each --files-from0 {later}"),
+        format!("-c archive new -q --each {later}"),
         "-c archive copy --all --to third".to_owned(),
         "-c archive migrate --all --leave-copy --to mirror".to_owned(),
         "-c archive migrate --all --to mirror".to_owned(),
@@ -188,7 +184,7 @@ fn the_same_command_twice_at_once() {
         let world = World::new();
         let collections = ["archive", "mirror"].map(|name| make(&world, name));
         let list = sources(&world, "all", 150);
-        world.run(&format!("-c archive new -q --each --files-from0 {list}")).succeeded();
+        world.run(&format!("-c archive new -q --each {list}")).succeeded();
         let line = format!("-c archive {verb} --all {rest} --to mirror");
         for (code, told) in start_twice(&world, &line).map(ends) {
             assert_eq!(code, 0, "{line}: {told}");

@@ -156,7 +156,7 @@ error: `t.csv`: line 1: there is no column `identifier`
 error: `t.csv`, line 2: `[..]` stays as it is
 caused by: `?` is not a language tag; expected a tag such as `en` or `pt-BR`
 error: 1 of 1 rows cannot be used; nothing was changed
-hint: correct the rows named above, or `--on-error continue` carries out the other rows
+hint: correct the rows named above, or take them out
 
 "#]]);
     refuses("t.csv", "identifier,title\nexample.org/archive/2009/02.16.17.46,Beta\n").tells(str![
@@ -164,7 +164,7 @@ hint: correct the rows named above, or `--on-error continue` carries out the oth
 error: `t.csv`, line 2: no item `example.org/archive/2009/02.16.17.46` in `[WORLD]/archive`
 hint: `urepo -c archive list` lists the identifiers
 error: 1 of 1 rows cannot be used; nothing was changed
-hint: correct the rows named above, or `--on-error continue` carries out the other rows
+hint: correct the rows named above, or take them out
 
 "#]
     ]);
@@ -172,21 +172,21 @@ hint: correct the rows named above, or `--on-error continue` carries out the oth
 error: `t.csv`, line 3: `example.org/archive/[..]` has an earlier row, line 2
 hint: put all that changes in an item into one row
 error: 1 of 2 rows cannot be used; nothing was changed
-hint: correct the rows named above, or `--on-error continue` carries out the other rows
+hint: correct the rows named above, or take them out
 
 "#]]);
     refuses("t.csv", "path,title\nmissing.txt,Beta\n").tells(str![[r#"
 error: `t.csv`, line 2: no item here was imported from `missing.txt`
 hint: name the item by its identifier, in a column `identifier`
 error: 1 of 1 rows cannot be used; nothing was changed
-hint: correct the rows named above, or `--on-error continue` carries out the other rows
+hint: correct the rows named above, or take them out
 
 "#]]);
     refuses("t.jsonl", "{\"identifier\": \"NAME\", \"title\": {\"a\": 1}}\n").tells(str![[r#"
 error: `t.jsonl`: line 1: the column `title.a` means nothing
 hint: did you mean `title` for `title.a`? `--map title.a=title` reads it; `--map title.a=-` leaves it out
 error: 1 of 1 rows cannot be used; nothing was changed
-hint: correct the rows named above, or `--on-error continue` carries out the other rows
+hint: correct the rows named above, or take them out
 
 "#]]);
 }

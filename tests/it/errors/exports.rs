@@ -61,7 +61,7 @@ error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damag
 hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13`
 
 "#]]);
-    refuses(&world, "-c archive export 11.21.02.13 --to out --format bagit", 20).tells(str![[r#"
+    refuses(&world, "-c archive export 11.21.02.13 --to out --format bag", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: sha256 3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d, in the sidecar ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb
 hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13`
 
@@ -90,17 +90,18 @@ fn of_what_would_lead_astray() {
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     deposit(&collection, vec![request(world.path("source"))], options(), &clock, |_| ()).unwrap();
     let name = "example.org/archive/2026/11.21.02.13";
-    refuses(&world, "-c archive export 11.21.02.13 --to out --format bagit", 1).tells(str![[r#"
+    refuses(&world, "-c archive export 11.21.02.13 --to out --format bag", 1).tells(str![[r#"
 error: `link` of `example.org/archive/2026/11.21.02.13` is a link, which a bag cannot hold
 hint: `--links follow` puts the files that links lead to in their place, `--links skip` leaves links out; tar keeps them
 
 "#]]);
-    refuses(&world, "-c archive export 11.21.02.13 --to out --format bagit --links follow", 1)
-        .tells(str![[r#"
+    refuses(&world, "-c archive export 11.21.02.13 --to out --format bag --links follow", 1).tells(
+        str![[r#"
 error: the link `link` of `example.org/archive/2026/11.21.02.13` leads to no file of the item: `dir`
 hint: `--links skip` leaves links out; tar keeps them
 
-"#]]);
+"#]],
+    );
     crate::support::change_item(&world.path("archive"), name, |sidecar| {
         sidecar.files[0].path = urepo::item::PayloadPath::from_text("link/a.txt").unwrap();
         sidecar.files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -154,19 +155,7 @@ hint: add `--format tar`, or name a directory with `--to DIR`
 "#]]);
     export("11.21.02.13 --links skip --to out").tells(str![[r#"
 error: `--links` is about bags; others keep links as they are
-hint: leave it out, or add `--format bagit`
+hint: leave it out, or add `--format bag`
 
 "#]]);
-    export("11.21.02.13 --metadata-only --to out").tells(str![[r#"
-error: `--metadata-only` leaves nothing to export
-hint: add `--metadata-format dc`, or `--with-sidecar`
-
-"#]]);
-    export("11.21.02.13 --format bagit --metadata-only --metadata-format dc --to out").tells(str![
-        [r#"
-error: a bag without its payload is none
-hint: leave out `--metadata-only`, or `--format bagit`
-
-"#]
-    ]);
 }

@@ -126,18 +126,18 @@ fn an_index_in_the_making() {
     let index = crate::index::index_file(&world.path("archive"));
     let other = rusqlite::Connection::open(index).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    refuses(&world, "-c archive --lock-wait 0 list a", 11).tells(str![[r#"
+    refuses(&world, "UREPO_LOCK_WAIT=0 -c archive list a", 11).tells(str![[r#"
 error: cannot use the index
 caused by: database is locked
 caused by: Error code 5: database is locked
-hint: another process builds or reads the index: repeat with `--lock-wait 5m`
+hint: another process builds or reads the index: repeat with `UREPO_LOCK_WAIT=5m`
 
 "#]]);
-    refuses(&world, "-c archive --lock-wait 0 recover --index", 11).tells(str![[r#"
+    refuses(&world, "UREPO_LOCK_WAIT=0 -c archive recover --index", 11).tells(str![[r#"
 error: cannot use the index
 caused by: database is locked
 caused by: Error code 5: database is locked
-hint: another process builds or reads the index: repeat with `--lock-wait 5m`
+hint: another process builds or reads the index: repeat with `UREPO_LOCK_WAIT=5m`
 
 "#]]);
 }

@@ -57,7 +57,7 @@ fn a_hint_names_the_collection_that_was_typed() {
         (format!("meta set {edited} title=T --collection archive"), &accept),
         (format!("-c archive meta set {whole} title+="), "-c archive meta set"),
         (format!("-c archive meta set {whole}"), "-c archive meta set"),
-        (format!("-c archive cat {whole} no.txt"), "-c archive show --all-files"),
+        (format!("-c archive cat {whole}/no.txt"), "-c archive show --all-files"),
         (format!("-c archive verify {damaged}"), "-c archive recover --accept-loss"),
         (format!("verify archive/. {damaged}"), "-c [WORLD]/archive recover --accept-loss"),
         (format!("-c archive repair {edited}"), &accept),

@@ -117,12 +117,12 @@ hint: nothing in sight has the item whole: `urepo -c archive repair example.org/
 #[test]
 fn whose_files_are_not_there() {
     let (world, name) = world_with_item();
-    refuses(&world, "-c archive cat 11.21.02.13 b.txt", 21).tells(str![[r#"
+    refuses(&world, "-c archive cat 11.21.02.13/b.txt", 21).tells(str![[r#"
 error: no file `b.txt` in `example.org/archive/2026/11.21.02.13`
 hint: `urepo -c archive show --all-files example.org/archive/2026/11.21.02.13` lists them
 
 "#]]);
-    refuses(&world, "-c archive cat 11.21.02.13 ../item.toml", 1).tells(str![[r#"
+    refuses(&world, "-c archive cat 11.21.02.13/../item.toml", 1).tells(str![[r#"
 error: `../item.toml` is not a path below the payload
 
 "#]]);

@@ -65,7 +65,7 @@ hint: `urepo -c archive restore example.org/archive/2026/11.21.02.13` brings it 
         let id = urepo::custody::CustodyId::from(*b"promoted");
         sidecar.custody = sidecar.custody.promoted("60cb", id, 1, &[]);
     });
-    refuses(&world, "-c archive restore --with other 11.21.02.13", 23).tells(str![[r#"
+    refuses(&world, "-c archive restore --from other 11.21.02.13", 23).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: collection [..] has another line of the item
 hint: the item was changed in two collections, and neither follows the other: `urepo -c [WORLD]/other promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive`
 

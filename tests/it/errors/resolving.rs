@@ -68,12 +68,15 @@ error: invalid persistent URL `http://urlib.net/`
 hint: a persistent URL is an identifier, modifiers such as `!`, `+(pt)` and `:(oai_dc)`, and a path; put it in quotes
 
 "#]]);
-    resolve(&world, &["--accept-language", "pt;r=1", &name(0)], 2).tells(str![[r#"
-error: invalid value 'pt;r=1' for '--accept-language <LANGUAGES>': expected `q=` and 0 to 1
+    crate::errors::refuses(&world, &format!("UREPO_LANGUAGES=pt;r=1 resolve {}", name(0)), 2)
+        .tells(str![[r#"
+error: the variable UREPO_LANGUAGES says `pt;r=1`
+caused by: expected `q=` and 0 to 1
 
 "#]]);
-    resolve(&world, &["--pairs", "--urlkey", "12", &name(0)], 2).tells(str![[r#"
-error: invalid value '12' for '--urlkey <KEY>': expected one or two numbers of ten digits or more, with `-` between
+    resolve(&world, &["--pairs", &format!("{}?urlkey=12", name(0))], 2).tells(str![[r#"
+error: `urlkey=` has a wrong value
+caused by: expected one or two numbers of ten digits or more, with `-` between
 
 "#]]);
 }

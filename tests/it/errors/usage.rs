@@ -61,9 +61,9 @@ error: unrecognized subcommand 'get'
 hint: `urepo show ITEM`; one value: `urepo list ITEM --columns title`
 
 "#]]);
-    refuses(&world, "list --colour", 2).tells(str![[r#"
-error: unexpected argument '--colour' found
-hint: a similar argument exists: '--color'
+    refuses(&world, "list --lonng", 2).tells(str![[r#"
+error: unexpected argument '--lonng' found
+hint: a similar argument exists: '--long'
 
 "#]]);
     refuses(&world, "init", 2).tells(str![[r#"
@@ -80,12 +80,14 @@ hint: Usage: urepo --quiet <COMMAND>
 error: invalid value '0' for '--jobs <N>': expected a number from 1 to 1024
 
 "#]]);
-    refuses(&world, "list --lock-wait soon", 2).tells(str![[r#"
-error: invalid value 'soon' for '--lock-wait <TIME>': expected a number and a unit, such as 30s, 5m, 4h or 30d
+    refuses(&world, "UREPO_LOCK_WAIT=soon list", 2).tells(str![[r#"
+error: the variable UREPO_LOCK_WAIT says `soon`
+caused by: expected a number and a unit, such as 30s, 5m, 4h or 30d
 
 "#]]);
-    refuses(&world, "list --lock-wait 5", 2).tells(str![[r#"
-error: invalid value '5' for '--lock-wait <TIME>': the unit is missing, as in 5s, 5m, 5h or 5d
+    refuses(&world, "UREPO_LOCK_WAIT=5 list", 2).tells(str![[r#"
+error: the variable UREPO_LOCK_WAIT says `5`
+caused by: the unit is missing, as in 5s, 5m, 5h or 5d
 
 "#]]);
     refuses(&world, "list --long -0", 2).tells(str![[r#"
@@ -152,36 +154,36 @@ caused by: expected a number from 1 to 1024
     world.write(".config/urepo/config.toml", "job = 3\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
-caused by: line 1: unknown field `job`, expected one of `collection`, `jobs`, `lock_wait`, `max_wait`, `machine_id`, `state`, `exclude`, `collections`
-hint: the keys are collection, jobs, lock_wait, max_wait, machine_id, state, exclude and the table [collections]
+caused by: line 1: unknown field `job`, expected one of `collection`, `jobs`, `lock_wait`, `peer_wait`, `max_wait`, `color`, `progress`, `languages`, `opener`, `subsystem`, `machine_id`, `state`, `exclude`, `collections`, `serve`, `resolver`
+hint: the keys are collection, jobs, lock_wait, peer_wait, max_wait, color, progress, languages, opener, subsystem, machine_id, state, exclude and the tables [collections], [serve] and [resolver]
 
 "#]]);
     world.write(".config/urepo/config.toml", "lock_wait = \"soon\"\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: `lock_wait` is `soon`: expected a number and a unit, such as 30s, 5m, 4h or 30d
-hint: the keys are collection, jobs, lock_wait, max_wait, machine_id, state, exclude and the table [collections]
+hint: the keys are collection, jobs, lock_wait, peer_wait, max_wait, color, progress, languages, opener, subsystem, machine_id, state, exclude and the tables [collections], [serve] and [resolver]
 
 "#]]);
     world.write(".config/urepo/config.toml", "[collections\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: line 1: unclosed table, expected `]`
-hint: the keys are collection, jobs, lock_wait, max_wait, machine_id, state, exclude and the table [collections]
+hint: the keys are collection, jobs, lock_wait, peer_wait, max_wait, color, progress, languages, opener, subsystem, machine_id, state, exclude and the tables [collections], [serve] and [resolver]
 
 "#]]);
     world.write(".config/urepo/config.toml", "jobs = 0\n");
     refuses(&world, "-c archive new a.txt", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: `jobs` is `0`: expected a number from 1 to 1024
-hint: the keys are collection, jobs, lock_wait, max_wait, machine_id, state, exclude and the table [collections]
+hint: the keys are collection, jobs, lock_wait, peer_wait, max_wait, color, progress, languages, opener, subsystem, machine_id, state, exclude and the tables [collections], [serve] and [resolver]
 
 "#]]);
     world.write(".config/urepo/config.toml", b"# Jos\xe9\n");
     refuses(&world, "-c archive list", 1).tells(str![[r#"
 error: cannot use the settings `[WORLD]/.config/urepo/config.toml`
 caused by: it is not UTF-8: invalid utf-8 sequence of 1 bytes from index 5
-hint: the keys are collection, jobs, lock_wait, max_wait, machine_id, state, exclude and the table [collections]
+hint: the keys are collection, jobs, lock_wait, peer_wait, max_wait, color, progress, languages, opener, subsystem, machine_id, state, exclude and the tables [collections], [serve] and [resolver]
 
 "#]]);
     std::fs::remove_file(world.path(".config/urepo/config.toml")).unwrap();

@@ -304,7 +304,7 @@ fn persistent_urls_begin_as_the_collection_says() {
     let settings = world.path("archive/urepo.toml");
     append(&settings, "[archive]\nurl_base = \"https://id.example.org/\"\n");
     let run = |line: &str| world.run(&format!("-c archive {line}")).succeeded().to_owned();
-    let formats = "--metadata-format abnt --metadata-format apa --metadata-format datacite";
+    let formats = "--as abnt --as apa --as datacite";
     run(&format!("export {name} --to out {formats}"));
     let item = std::fs::read_dir(world.path("out")).unwrap().next().unwrap().unwrap().path();
     let exported = |file: &str| std::fs::read_to_string(item.join(file)).unwrap();

@@ -20,8 +20,7 @@ use urepo::removal::{
 };
 use urepo::repair::{self, LoggedItems, Repairer};
 use urepo::transfer::{
-    self, Authority, NameFeed, OnError, Options, Recovery, RunMode, Tombstones, Transfer, Verb,
-    interrupted,
+    self, Authority, NameFeed, Options, Recovery, RunMode, Tombstones, Transfer, Verb, interrupted,
 };
 use urepo::verify::{self, Depth, Report, Scope, Severity};
 
@@ -167,7 +166,6 @@ impl Command<'_> {
             by: "ann@vault".into(),
             reason: None,
             sight: &sight,
-            depth: Depth::FromDisk,
             last: if state == State::Original { LastRule::Remove } else { LastRule::Keep },
             damage: DamageRule::Refuse,
             permanent: PermanentRule::Refuse,
@@ -430,7 +428,6 @@ fn options(verb: Verb, tombstones: Tombstones) -> Options {
         tombstones,
         line_up: None,
         jobs: 1,
-        on_error: OnError::Continue,
         resume_bytes: u64::MAX,
     }
 }

@@ -305,11 +305,11 @@ fn above_the_chosen_level_are_taken_as_a_whole() {
         }
         let collection = make_collection(&scratch.path().join("archive"));
         let clock = TestClock::at("2026-11-21T02:13:00Z");
-        let found = tree(&sources, Units::Depth(2));
+        let found = tree(&sources, Units::default());
         let (events, summary) = import(&collection, found, import_options(), &clock).unwrap();
         assert_eq!((summary.imported, summary.failed), if is_damaged { (1, 1) } else { (2, 0) });
         let words = words(&events);
-        assert!(words.contains(&"file imported".to_owned()), "{words:?}");
+        assert!(words.contains(&"dir imported".to_owned()), "{words:?}");
         assert_eq!(words.contains(&"bag imported".to_owned()), !is_damaged, "{words:?}");
     }
 }

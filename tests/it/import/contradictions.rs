@@ -51,7 +51,7 @@ fn rows_fail_however_they_are_imported_again() {
     let world = imported();
     let (before, wrong) = (sidecars(&world), Digest::of(b"other").to_string());
     rows(&world, [&wrong, &wrong], "New");
-    let ways = ["", "--dry-run", "--update", "--dedupe content", "--remove-source"];
+    let ways = ["", "--dry-run", "--update", "--skip-same", "--remove-source"];
     for more in ways {
         let told = import(&world, more, 3);
         for expected in [
@@ -103,12 +103,10 @@ fn rows_with_identifiers_fail() {
     row("");
     import(&world, "", 0);
     row(&Digest::of(b"other").to_string());
-    for more in ["", "--dedupe none"] {
-        let told = import(&world, more, 3);
-        assert!(told.contains("the bytes of `a` do not have the SHA-256"), "{more}: {told}");
-    }
+    let told = import(&world, "", 3);
+    assert!(told.contains("the bytes of `a` do not have the SHA-256"), "{told}");
     row(&Digest::of(b"bytes").to_string());
-    import(&world, "--dedupe none", 0);
+    import(&world, "", 0);
 }
 
 #[test]

@@ -48,6 +48,18 @@ impl World {
     fn names(&self) -> Vec<String> {
         whole_items(&self.collection())
     }
+
+    /// Makes another item of `a.txt`, by a row that brings an identifier. Returns its name.
+    fn import_again(&self) -> String {
+        let name = "example.org/archive/1997/02.03.04.05";
+        write(&self.sources(), "list", format!("path,identifier\na.txt,{name}\n"));
+        let columns = Columns::default();
+        let rows = super::manifests::read(&self.sources(), "list", Format::Csv, columns);
+        let done = import(&self.collection(), rows.unwrap(), import_options(), &self.clock);
+        std::fs::remove_file(self.sources().join("list")).unwrap();
+        assert_eq!(done.unwrap().1.imported, 1);
+        name.to_owned()
+    }
 }
 
 const MIGRATED: &str = "a.txt left: its Original is in the collection 60cb73fd";
@@ -66,7 +78,7 @@ fn what_migrated_away_counts_as_imported() {
     assert_eq!(words(&world.run(import_options()).0), [MIGRATED]);
     // The same bytes from elsewhere, where only these count.
     write(&world.sources(), "b.txt", "of a.txt");
-    let by_content = || Options { dedupe: Dedupe::Content, ..import_options() };
+    let by_content = || Options { skips_same: true, ..import_options() };
     let elsewhere = MIGRATED.replace("a.txt", "b.txt");
     assert_eq!(words(&world.run(by_content()).0), [MIGRATED, &elsewhere]);
     assert_eq!(world.names(), [""; 0]);
@@ -80,9 +92,7 @@ fn what_migrated_away_counts_as_imported() {
 fn what_migrated_away_and_was_imported_again_is_there() {
     let world = World::new(&["a.txt"]);
     let first = world.names().remove(0);
-    let again = Options { dedupe: Dedupe::None, ..import_options() };
-    assert_eq!(world.run(again).1.imported, 1);
-    let second = world.names().remove(1);
+    let second = world.import_again();
     send_away(&world.root(), &second);
     assert_eq!(words(&world.run(import_options()).0), ["a.txt there"]);
     send_away(&world.root(), &first);
@@ -95,13 +105,11 @@ fn what_migrated_away_and_was_imported_again_is_there() {
 fn what_vanished_is_reported_though_another_item_of_it_left() {
     for vanished in 0..2 {
         let world = World::new(&["a.txt"]);
-        let again = Options { dedupe: Dedupe::None, ..import_options() };
-        assert_eq!(world.run(again).1.imported, 1);
-        let names = world.names();
+        let names = [world.names().remove(0), world.import_again()];
         std::fs::remove_dir_all(world.root().join(&names[vanished])).unwrap();
         send_away(&world.root(), &names[1 - vanished]);
-        for dedupe in [Dedupe::Source, Dedupe::Content] {
-            let (told, summary) = world.run(Options { dedupe, ..import_options() });
+        for skips_same in [false, true] {
+            let (told, summary) = world.run(Options { skips_same, ..import_options() });
             assert_eq!((summary.there, summary.failed), (0, 1), "{told:?}");
             // Touched, it has to be read first.
             write(&world.sources(), "a.txt", "of a.txt");
@@ -129,7 +137,7 @@ fn many_items_of_one_content_that_left_are_looked_at_once() {
     let trace = Arc::new(Trace::default());
     let watcher = Watcher::new(Arc::clone(&trace) as Arc<dyn Watch>);
     let collection = Collection::open(&world.root(), &watcher).unwrap();
-    let options = Options { dedupe: Dedupe::Content, ..import_options() };
+    let options = Options { skips_same: true, ..import_options() };
     let sources = tree(&world.sources(), Units::EachFile);
     let (_, summary) = import(&collection, sources, options, &world.clock).unwrap();
     assert_eq!((summary.imported, summary.there), (0, 2 * FILES as u64));
@@ -164,8 +172,8 @@ fn what_vanished_is_reported_and_not_imported_under_another_name() {
     let sources = || tree(&world.sources(), Units::EachFile);
     let plan = planned(&world.collection(), sources(), import_options(), &world.clock).1;
     assert_eq!((plan.imported, plan.there, plan.failed), (0, 1, 1));
-    for dedupe in [Dedupe::Source, Dedupe::Content] {
-        let (told, summary) = world.run(Options { dedupe, ..import_options() });
+    for skips_same in [false, true] {
+        let (told, summary) = world.run(Options { skips_same, ..import_options() });
         assert_eq!((summary.imported, summary.there, summary.failed), (0, 1, 1));
         let told = words(&told);
         assert!(
@@ -178,10 +186,6 @@ fn what_vanished_is_reported_and_not_imported_under_another_name() {
     assert_eq!(world.names().len(), 1);
     std::fs::rename(&aside, &item).unwrap();
     assert_eq!(words(&world.run(import_options()).0), ["a.txt there", "b.txt there"]);
-    // Whoever wants another item of it can have one.
-    std::fs::rename(&item, &aside).unwrap();
-    let again = Options { dedupe: Dedupe::None, ..import_options() };
-    assert_eq!(world.run(again).1.imported, 2);
 }
 
 /// Of an item that is not here the source may be the last copy.
@@ -274,19 +278,17 @@ fn a_name_of_what_is_not_here_any_more_is_not_given_again() {
         format!("there is an item `{left}` already"),
         format!("{vanished}` in `{}`: it should be here, and is missing", world.root().display()),
     ];
-    for dedupe in [Dedupe::Source, Dedupe::None] {
-        let options = || Options { dedupe, ..import_options() };
-        let (told, plan) = planned(&world.collection(), rows().unwrap(), options(), &world.clock);
-        assert_eq!(plan.failed, 2, "{told:?}");
-        let (told, summary) =
-            import(&world.collection(), rows().unwrap(), options(), &world.clock).unwrap();
-        assert_eq!(summary.failed, 2, "{dedupe:?}");
-        let told = words(&told);
-        for expected in &expected {
-            assert!(told.iter().any(|it| it.contains(expected)), "{told:?}");
-        }
-        assert_eq!(world.names(), [free]);
+    let (told, plan) =
+        planned(&world.collection(), rows().unwrap(), import_options(), &world.clock);
+    assert_eq!(plan.failed, 2, "{told:?}");
+    let (told, summary) =
+        import(&world.collection(), rows().unwrap(), import_options(), &world.clock).unwrap();
+    assert_eq!(summary.failed, 2, "{told:?}");
+    let told = words(&told);
+    for expected in &expected {
+        assert!(told.iter().any(|it| it.contains(expected)), "{told:?}");
     }
+    assert_eq!(world.names(), [free]);
     assert_eq!(about_it(), before);
 }
 

@@ -14,7 +14,7 @@ const CONTENTS: usize = 2300;
 
 /// What was told, and what ended the run before its time.
 fn run(root: &Path, sources: &Path, watcher: &Watcher, time: &str) -> (Vec<Event>, Option<String>) {
-    let options = Options { dedupe: Dedupe::Content, ..import_options() };
+    let options = Options { skips_same: true, ..import_options() };
     let clock = TestClock::at(time);
     let mut events = Vec::new();
     let collection = match Collection::open(root, watcher) {

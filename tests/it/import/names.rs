@@ -149,7 +149,7 @@ struct AtPlacing {
 impl Watch for AtPlacing {
     fn before(&self, operation: Operation, path: &Path) -> std::io::Result<()> {
         if operation == Operation::Rename && path.ends_with(NAME) {
-            let ran = self.world.run(&format!("{IMPORT} --lock-wait 1s"));
+            let ran = self.world.run(&format!("UREPO_LOCK_WAIT=1s {IMPORT}"));
             assert!(ran.stderr.contains("is locked"), "{}", ran.stderr);
             *self.code.lock().unwrap() = Some(ran.code);
         }

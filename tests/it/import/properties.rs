@@ -122,7 +122,7 @@ proptest! {
     #[test]
     fn each_file_is_in_one_item_whatever_cut_the_runs_short(
         files in files(),
-        depth in prop::option::of(1..4_usize),
+        is_each_file in any::<bool>(),
         cuts in cuts(),
     ) {
         let scratch = scratch();
@@ -134,7 +134,7 @@ proptest! {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, bytes).unwrap();
         }
-        let units = depth.map_or(Units::EachFile, Units::Depth);
+        let units = if is_each_file { Units::EachFile } else { Units::Entries };
         for cut in cuts {
             run_until(&root, &sources, units, cut);
         }

@@ -165,7 +165,7 @@ fn that_could_not_be_set_at_both_ends_keep_a_row_from_becoming_an_item() {
     import("path,language\nb,pt\n", "").succeeded();
     let ran = import("path,language,relation.translation_of\nc,pt,row:b\n", "");
     assert!(ran.code == 3 && ran.stderr.contains(own), "{}", ran.stderr);
-    import(&of_item("").replace("\nb", "\nc"), "--language en").succeeded();
+    import(&of_item("").replace("\nb", "\nc"), "--meta language=en").succeeded();
     let sidecar = std::fs::read_to_string(world.path("archive").join(&original).join("item.toml"));
     assert!(sidecar.unwrap().contains("[relations.translation]\nen = "));
     world.run("-c archive verify").succeeded();

@@ -29,7 +29,7 @@ impl Row {
 }
 
 const DELETE: &str = "delete --all --force last --yes";
-const RESTORE: &str = "restore --all --yes";
+const RESTORE: &str = "restore --all";
 const PURGE: &str = "purge --yes";
 
 static ROWS: [Row; 6] = [

@@ -70,16 +70,6 @@ fn is_not_proven_by_what_can_not_be_compared_with_it() {
     }
 }
 
-#[test]
-fn is_proven_by_sizes_alone_only_if_told() {
-    let world = World::with_copy();
-    std::fs::write(world.item("other").join("doc/a.txt"), "Alpha").unwrap();
-    let others = [world.open("other")];
-    let sight = Sight::of_many(&others);
-    let order = Order { depth: Depth::Quick, ..relying_on(&sight) };
-    world.delete("archive", &order).unwrap();
-}
-
 /// Deletes the other one in the moment in which the first one is to be locked.
 struct Rival(PathBuf);
 

@@ -125,7 +125,7 @@ would repair [NAME]:
         &name,
         20,
         str![[r#"
-cannot repair [NAME]:
+would repair a part of [NAME]:
   no good copy of doc/a.txt
   no good copy of doc/b.txt
   take out doc/added
@@ -243,25 +243,14 @@ warning: the sidecar of `[NAME]` has another metadata.title than that in `[WORLD
 }
 
 #[test]
-fn as_much_as_can_be_with_partial() {
+fn as_much_as_can_be() {
     let (world, name) = world();
     flip(&in_item(&world, "archive", &name, "doc/a.txt"));
     fs::remove_file(in_item(&world, "archive", &name, "doc/b.txt")).unwrap();
     fs::remove_file(in_item(&world, "backup", &name, "doc/b.txt")).unwrap();
     let line = format!("-c archive repair {name} --from backup");
-    refuses(
-        &world,
-        &line,
-        &name,
-        20,
-        str![[r#"
-error: no good copy of `b.txt` in `[NAME]`
-hint: `--from COLLECTION` names more collections; `--partial` repairs the rest
-
-"#]],
-    );
     tells(
-        &world.run(&format!("{line} --partial")),
+        &world.run(&line),
         &name,
         20,
         str![[r#"
@@ -273,12 +262,12 @@ hint: add collections with good copies with `--from COLLECTION`
     );
     refuses(
         &world,
-        &format!("{line} --partial"),
+        &line,
         &name,
         20,
         str![[r#"
 error: no good copy of `b.txt` in `[NAME]`
-hint: `--from COLLECTION` names more collections; `--partial` repairs the rest
+hint: `--from COLLECTION` names more collections
 
 "#]],
     );

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustix::io::Errno;
 use urepo::disk::{Operation, Watch, Watcher};
-use urepo::repair::{Options, Outcome, PartialRepair, RepairError, Unsealed};
+use urepo::repair::{Options, Outcome, RepairError, Unsealed};
 
 use super::{Pair, everything, flip};
 
@@ -47,13 +47,8 @@ impl Watch for Rotten {
     }
 }
 
-fn repair(
-    pair: &Pair,
-    donors: &[&str],
-    remainder: PartialRepair,
-    rotten: &Arc<Rotten>,
-) -> Result<Outcome, RepairError> {
-    let options = Options { remainder, ..Options::default() };
+fn repair(pair: &Pair, donors: &[&str], rotten: &Arc<Rotten>) -> Result<Outcome, RepairError> {
+    let options = Options::default();
     let outcome = pair.repair_with(donors, options, &Watcher::new(Arc::clone(rotten) as _));
     assert!(rotten.struck.load(Ordering::SeqCst), "it did not come to that");
     outcome
@@ -67,11 +62,11 @@ fn a_donor_that_can_not_be_read_is_reported_where_it_has_a_say() {
     let theirs = pair.item("b").join("item.toml");
     let rotten = Rotten::new(theirs.clone());
     flip(&pair.item("a").join("doc/a.txt"));
-    let outcome = repair(&pair, &["b", "c"], PartialRepair::Refuse, &rotten);
+    let outcome = repair(&pair, &["b", "c"], &rotten);
     assert!(matches!(outcome, Ok(Outcome::Repaired(_))), "{outcome:?}");
 
     fs::write(pair.item("a").join("item.toml"), "rot").unwrap();
-    match repair(&pair, &["b", "c"], PartialRepair::Refuse, &Rotten::new(theirs.clone())) {
+    match repair(&pair, &["b", "c"], &Rotten::new(theirs.clone())) {
         Err(RepairError::Disk(error)) => assert_eq!(error.path(), theirs),
         outcome => panic!("{outcome:?}"),
     }
@@ -86,7 +81,7 @@ fn a_payload_that_can_not_be_entered_is_there() {
     fs::remove_dir_all(pair.root("a").join(".urepo/ledger")).unwrap();
     fs::write(pair.item("a").join("item.toml"), "rot").unwrap();
     let rotten = Rotten::new(pair.item("a").join("doc"));
-    let outcome = repair(&pair, &["b"], PartialRepair::Refuse, &rotten);
+    let outcome = repair(&pair, &["b"], &rotten);
     assert!(matches!(outcome, Ok(Outcome::Repaired(_))), "{outcome:?}");
     assert_eq!(pair.codes(), []);
 }
@@ -99,7 +94,7 @@ fn a_file_that_can_not_be_opened_stays() {
     flip(&damaged);
     let bytes = fs::read(&damaged).unwrap();
     fs::write(pair.item("a").join("doc/added"), "added").unwrap();
-    repair(&pair, &[], PartialRepair::Leave, &Rotten::new(damaged.clone())).unwrap();
+    repair(&pair, &[], &Rotten::new(damaged.clone())).unwrap();
     assert!(!pair.item("a").join("doc/added").exists());
     assert_eq!(fs::read(&damaged).unwrap(), bytes);
 }
@@ -136,7 +131,7 @@ fn what_is_closed_to_this_user_is_not_damaged() {
         fs::write(doc.join(plant), "added").unwrap();
         let before = everything(&pair.item("a"));
         let rotten = Rotten::with(doc.join(closed), Errno::ACCESS);
-        match repair(&pair, &["b"], PartialRepair::Refuse, &rotten) {
+        match repair(&pair, &["b"], &rotten) {
             Err(RepairError::Disk(error)) => assert_eq!(error.path(), doc.join(closed)),
             outcome => panic!("{outcome:?}"),
         }

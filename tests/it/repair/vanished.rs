@@ -131,14 +131,11 @@ fn a_file_that_no_donor_has_is_lost() {
     let pair = Pair::new();
     pair.vanish();
     flip(&pair.item("b").join("doc/a.txt"));
-    let error = pair.repair(&["b"]).unwrap_err();
-    assert!(matches!(error, RepairError::Lost { .. }), "{error}");
-    assert!(!pair.item("a").exists());
-    assert_eq!(mended(pair.partial(&["b"])).lost().count(), 1);
+    assert_eq!(mended(pair.repair(&["b"])).lost().count(), 1);
     assert!(pair.item("a").join("doc/sub/b.bin").exists());
 }
 
-/// Whatever fails, there is no item, which is known to be missing, or the whole one.
+/// Whatever fails, there is no item, which is known to be missing, or the whole one, or one that lacks what was named.
 #[test]
 fn failures_at_any_operation() {
     every_operation(Mode::Killed, System::Own);
@@ -166,8 +163,11 @@ fn every_operation(mode: Mode, system: System) {
         let outcome = first_user(|| pair.repair_with(&["b"], Options::default(), &watcher));
         let struck = faults.struck();
         let context = format!("{at}: {struck:?}: {:?}", outcome.as_ref().err());
+        // A file that no donor gave at this moment is named, and comes with the next repair.
+        let is_partial =
+            matches!(&outcome, Ok(Outcome::Repaired(plan)) if plan.lost().next().is_some());
         if pair.item("a").exists() {
-            assert_eq!(pair.codes(), [], "{context}");
+            assert!(is_partial || pair.codes().is_empty(), "{context}");
             check_ledger(&pair.root("a"), &[], &context);
         } else {
             assert!(outcome.is_err(), "{context}");

@@ -37,13 +37,15 @@ fn it_prints_one_path_a_line() {
         one(&[&url("?ibiurl.verblist=GetFileList")]),
         format!("{}/doc/é 0.txt\n", path(0, "a"))
     );
-    assert_eq!(one(&["--cat", &url("!")]), "x");
+    world.write(".config/urepo/config.toml", "[collections]\nb = \"../../b\"\n");
+    assert_eq!(world.run(&format!("-c a cat {} {}", url("!"), url("+(pt)"))).succeeded(), "xx");
     let rendered = one(&[&url("!+(pt):(oai_dc)")]);
     assert!(
         rendered.contains(&format!("<dc:identifier>{}</dc:identifier>", name(3))),
         "{rendered}"
     );
-    assert_eq!(one(&["--cat", &url("!+(pt):(oai_dc)")]), rendered);
+    let printed = world.run(&format!("-c a cat {}", url("!+(pt):(oai_dc)")));
+    assert_eq!(printed.succeeded(), rendered);
 }
 
 /// What a person copies from a browser, a file manager or a sentence.
@@ -74,9 +76,9 @@ fn pasted_forms_are_followed() {
     assert!(wrong.code == 1 && wrong.stderr.contains("cannot follow"), "{}", wrong.stderr);
 }
 
-/// The header goes before the locale, and `LANGUAGE` before the rest of the locale.
+/// The setting goes before the locale, and `LANGUAGE` before the rest of the locale.
 #[test]
-fn the_language_is_that_of_the_header_or_of_the_locale() {
+fn the_language_is_that_of_the_setting_or_of_the_locale() {
     let world = family();
     let url = format!("{}+", name(0));
     let with = |variable: &str, value: &str, more: &[&str]| {
@@ -87,8 +89,8 @@ fn the_language_is_that_of_the_header_or_of_the_locale() {
     assert!(with("LC_ALL", "pt_BR.UTF-8", &[]));
     assert!(!with("LC_ALL", "de_DE.UTF-8", &[]));
     assert!(!with("LC_ALL", "C", &[]));
-    assert!(!with("LC_ALL", "pt_BR.UTF-8", &["--accept-language", "en"]));
-    assert!(with("LC_ALL", "C", &["--accept-language", "de,pt;q=0.1"]));
+    assert!(!with("UREPO_LANGUAGES", "en", &[]));
+    assert!(with("UREPO_LANGUAGES", "de,pt;q=0.1", &[]));
 }
 
 #[test]
@@ -101,7 +103,8 @@ fn a_description_is_the_sidecar_and_its_text() {
     };
     let url = format!("{name}:");
     assert_eq!(one(&[&url]), format!("[WORLD]/archive/{name}/item.toml\n"));
-    assert_eq!(one(&["--cat", &url]), "language = \"en\"\ntitle = \"Alpha\"\n");
+    let text = world.run(&format!("-c archive cat {url}"));
+    assert_eq!(text.succeeded(), "language = \"en\"\ntitle = \"Alpha\"\n");
     assert!(one(&[&format!("{name}:(bibtex)")]).contains("title = {{Alpha}}"));
 }
 
@@ -139,7 +142,7 @@ fn a_file_is_opened_by_the_desktop() {
     let world = family();
     let open = |url: &str| {
         let bin = world.path("bin").display().to_string();
-        run_with(&world, "PATH", &bin, &["-c", "a", "resolve", "--open", url])
+        run_with(&world, "PATH", &bin, &["-c", "a", "open", url])
     };
     let ran = open(&name(0));
     assert_eq!(ran.code, 1);
@@ -205,23 +208,23 @@ fn the_pairs_are_those_of_the_standard() {
         let archive = |key: &str| crate::identity::text(&archives[at], key).to_owned();
         let verbs = text("verbs").replace(' ', "+");
         let url = format!("{}?ibiurl.verblist={verbs}", text("ibi"));
-        let arguments = [
-            "-c",
-            ROOTS[at],
-            "resolve",
-            "--pairs",
-            "--address",
-            &archive("address"),
-            "--service",
-            &archive("service"),
-            "--software",
-            &archive("software"),
-            "--urlkey",
-            text("urlkey"),
-            &url,
-        ];
-        let ran = world.run_args(arguments);
-        assert_eq!(ran.succeeded(), format!("{}\n", text("lines")), "{row:?}");
+        let settings = format!("{}/urepo.toml", ROOTS[at]);
+        let before = std::fs::read_to_string(world.path(&settings)).unwrap();
+        let (address, service) = (archive("address"), archive("service"));
+        world.write(
+            &settings,
+            format!("{before}\n[archive]\naddress = \"{address}\"\nservice = \"{service}\"\n"),
+        );
+        let url = format!("{url}&urlkey={}", text("urlkey"));
+        let ran = world.run_args(["-c", ROOTS[at], "resolve", "--pairs", &url]);
+        world.write(&settings, before);
+        // A collection does not say by which software it was served.
+        let software = |line: &str| match line.split_once(' ') {
+            Some(("ibi.platformsoftware", _)) => "ibi.platformsoftware {}".to_owned(),
+            _ => line.to_owned(),
+        };
+        let lines: Vec<_> = text("lines").lines().map(software).collect();
+        assert_eq!(ran.succeeded(), format!("{}\n", lines.join("\n")), "{row:?}");
     }
 }
 
@@ -244,7 +247,7 @@ fn each_collection_answers_with_paths_where_it_has_no_address() {
     assert!(ran.succeeded().contains("contenttype.metadata(oai_dc) Metadata\n"), "{}", ran.stdout);
     assert!(!ran.stdout.contains("ibi.metadata"), "{}", ran.stdout);
     // By default every language that there is, and the metadata of each.
-    let all = resolve(&world, &["--all-pairs", &name(0)]);
+    let all = resolve(&world, &["--pairs", "-v", &name(0)]);
     let pairs = ["contenttype", "contenttype.translation(en)", "ibi.translation(en).metadata"];
     for pair in pairs {
         assert!(all.succeeded().contains(&format!("\n{pair} ")), "{pair}: {}", all.stdout);

@@ -120,22 +120,28 @@ fn what_cannot_be_served_is_refused_before_anything_is_made() {
         (format!("serve archive --listen {taken}"), 1, "cannot listen on"),
         ("serve archive --listen 0.0.0.0:0".to_owned(), 2, "has no address"),
         ("serve archive --listen nowhere".to_owned(), 2, "invalid"),
-        ("serve archive other --listen 127.0.0.1:0 --email a@b".to_owned(), 2, "of one archive"),
-        (format!("serve archive --listen 127.0.0.1:0 --service {name}"), 23, "is transferable"),
-        (
-            "serve archive --listen 127.0.0.1:0 --service a.org/b/2026/01.01.00.00".to_owned(),
-            23,
-            "is not an Original",
-        ),
+        ("serve archive other --listen 127.0.0.1:0 --issue".to_owned(), 2, "of one archive"),
         ("serve copies --listen 127.0.0.1:0".to_owned(), 1, "has no archive service"),
         ("serve nothing --listen 127.0.0.1:0".to_owned(), 10, "nothing"),
-        ("serve archive --listen 127.0.0.1:0 --address a:b:c".to_owned(), 2, "expected"),
     ] {
         let ran = world.run(&arguments);
         assert_eq!(ran.code, code, "{arguments}: {}", ran.stderr);
         assert!(ran.stderr.contains(text), "{arguments}: {}", ran.stderr);
         assert_eq!(world.run("-c archive list").succeeded().lines().count(), 1, "{arguments}");
     }
+    let settings = world.path("archive/urepo.toml");
+    let own = std::fs::read_to_string(&settings).unwrap();
+    let item = format!("service = \"{name}\"");
+    for (line, code, text) in [
+        (&*item, 23, "is transferable"),
+        ("service = \"a.org/b/2026/01.01.00.00\"", 23, "is not an Original"),
+        ("address = \"a:b:c\"", 1, "expected"),
+    ] {
+        std::fs::write(&settings, format!("{own}\n[archive]\n{line}\n")).unwrap();
+        let ran = world.run("serve archive --listen 127.0.0.1:0");
+        assert!(ran.code == code && ran.stderr.contains(text), "{line}: {}", ran.stderr);
+    }
+    std::fs::write(&settings, own).unwrap();
     let settings = world.path("other/urepo.toml");
     let own = std::fs::read_to_string(&settings).unwrap();
     for (wrong, text) in [

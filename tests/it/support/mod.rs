@@ -18,8 +18,8 @@ use urepo::collection::{
     self, Collection, CollectionError, Founder, IssueOptions, IssuePurpose, Issuer, Subsystem,
 };
 use urepo::deposit::{
-    CollisionRule, Depositor, OnError, Options, Outcome, Preset, Request, Source, SourcePlace,
-    SourceRule, Summary,
+    CollisionRule, Depositor, Options, Outcome, Preset, Request, Source, SourcePlace, SourceRule,
+    Summary,
 };
 use urepo::disk::{Links, Watcher};
 use urepo::distributor::{ClockTrust, HostState, Patience, Setting};
@@ -155,13 +155,7 @@ pub(crate) fn init(
 }
 
 pub(crate) fn options() -> Options {
-    Options {
-        links: Links::Keep,
-        twins: CollisionRule::Refuse,
-        sources: SourceRule::Keep,
-        jobs: 1,
-        on_error: OnError::Continue,
-    }
+    Options { links: Links::Keep, twins: CollisionRule::Refuse, sources: SourceRule::Keep, jobs: 1 }
 }
 
 pub(crate) fn issue_options() -> IssueOptions {

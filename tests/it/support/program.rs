@@ -44,6 +44,15 @@ impl World {
         arguments: impl IntoIterator<Item = I>,
     ) -> Command {
         let mut command = self.ready(Command::new(env!("CARGO_BIN_EXE_urepo")));
+        let mut arguments = arguments.into_iter().peekable();
+        let variable = |word: &std::ffi::OsStr| {
+            let (name, value) = word.to_str()?.split_once('=')?;
+            name.starts_with("UREPO_").then(|| (name.to_owned(), value.to_owned()))
+        };
+        while let Some((name, value)) = arguments.peek().and_then(|word| variable(word.as_ref())) {
+            command.env(name, value);
+            arguments.next();
+        }
         command.args(arguments);
         command
     }
@@ -64,17 +73,11 @@ impl World {
         command
     }
 
-    /// Runs the program with the words of `line`. As in a shell, `UREPO_NAME=VALUE` may be the first of them, and ` < FILE`
-    /// the last.
+    /// Runs the program with the words of `line`, of which ` < FILE` may be the last, as in a shell.
     pub(crate) fn run(&self, line: &str) -> Ran {
         let (line, file) =
             line.split_once(" < ").map_or((line, None), |(it, file)| (it, Some(file)));
-        let (variable, line) = match line.split_once(' ') {
-            Some((variable, line)) if variable.starts_with("UREPO_") => (Some(variable), line),
-            _ => (None, line),
-        };
         let mut command = self.command(line.split_whitespace());
-        command.envs(variable.and_then(|it| it.split_once('=')));
         if let Some(file) = file {
             command.stdin(std::fs::File::open(self.path(file.trim())).unwrap());
         }

@@ -15,8 +15,8 @@ pub(super) use urepo::item::State;
 use urepo::progress::NoProgress;
 use urepo::sidecar::Sidecar;
 use urepo::transfer::{
-    self, Leaves, NameFeed, OnError, Options, Outcome, Recovery, RunMode, Step, Summary,
-    Tombstones, Transfer, TransferError, Verb,
+    self, Leaves, NameFeed, Options, Outcome, Recovery, RunMode, Step, Summary, Tombstones,
+    Transfer, TransferError, Verb,
 };
 use urepo::verify::{self, Report, Scope};
 
@@ -34,8 +34,6 @@ pub(super) struct Pair {
     turned: AtomicBool,
     /// Items of so many bytes are taken up again; none unless a test wants that.
     pub resume_bytes: AtomicU64,
-    /// Whether the first failure ends a run.
-    pub stops: AtomicBool,
     /// What is done about tombstones at the source.
     pub tombstones: Mutex<Tombstones>,
     /// Whether runs only plan.
@@ -91,7 +89,6 @@ impl Pair {
             sources,
             turned: AtomicBool::new(false),
             resume_bytes: AtomicU64::new(u64::MAX),
-            stops: AtomicBool::new(false),
             tombstones: Mutex::default(),
             plans: AtomicBool::new(false),
             clock,
@@ -234,11 +231,6 @@ impl Pair {
                 state: None,
                 tombstones: *self.tombstones.lock().unwrap(),
                 jobs: 1,
-                on_error: if self.stops.load(Ordering::Relaxed) {
-                    OnError::Stop
-                } else {
-                    OnError::Continue
-                },
                 resume_bytes: self.resume_bytes.load(Ordering::Relaxed),
             },
             sight: Sight::alone(),

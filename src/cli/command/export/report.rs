@@ -15,18 +15,12 @@ use crate::cli::{Done, human};
 pub(super) struct Reporter<'a> {
     context: &'a Context,
     is_stream: bool,
-    /// The byte after each path.
-    end: u8,
     report: Report<'a>,
 }
 
 impl<'a> Reporter<'a> {
-    pub(super) fn new(
-        context: &'a Context,
-        is_single: bool,
-        (is_stream, end): (bool, u8),
-    ) -> Reporter<'a> {
-        Reporter { context, is_stream, end, report: Report::new(context, "exported", is_single) }
+    pub(super) fn new(context: &'a Context, is_single: bool, is_stream: bool) -> Reporter<'a> {
+        Reporter { context, is_stream, report: Report::new(context, "exported", is_single) }
     }
 
     /// Reports the outcomes of a group.
@@ -80,7 +74,7 @@ impl<'a> Reporter<'a> {
             printer.detail(&format!("exported {name} as {} ({size})", place.display()));
             return Ok(());
         }
-        printer.exact(&[place.as_os_str().as_bytes(), &[self.end]].concat())
+        printer.exact(&[place.as_os_str().as_bytes(), b"\n"].concat())
     }
 
     /// Reports the end of the run, with failures of the selection.

@@ -329,7 +329,7 @@ impl<'a> Reporter<'a> {
             let sources = human::count(self.by_other_rules, "source");
             printer.note(&format!(
                 "{sources} imported before by other rules of links or patterns: nothing is imported twice; \
-                 `--dedupe none` makes other items"
+                 `urepo new` makes other items"
             ));
         }
         let mut partial = partial(&summary, self.passing, is_planned);

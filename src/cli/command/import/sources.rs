@@ -45,10 +45,7 @@ impl<'a> Sources<'a> {
             return Err(Failure::usage("no source was given")
                 .hint("`urepo help import` says how it is used"));
         }
-        let units = match (import.each_file, import.depth) {
-            (true, _) => Units::EachFile,
-            (false, depth) => Units::Depth(depth.map_or(1, std::num::NonZeroUsize::get)),
-        };
+        let units = if import.each_file { Units::EachFile } else { Units::Entries };
         let (of_items, of_item) = import.exclude.of_items_and_item(context)?;
         let manifest = ManifestTable::new(import, context)?;
         let (lists, trees): (Vec<_>, Vec<_>) = match manifest {
@@ -192,7 +189,7 @@ impl ManifestTable {
             }
             (None, _) => return Ok(None),
         };
-        if import.each_file || import.depth.is_some() {
+        if import.each_file {
             return Err(Failure::usage("a row of a table is an item")
                 .hint("`--as-files` deposits tables themselves"));
         }

@@ -36,10 +36,6 @@ const STATE: &str = ", state ";
 /// text changes nothing. If the text is refused, it is kept, and the message names its path and the wrong
 /// line: correct it, and use it with --file.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo meta edit 11.21.02.13
-  urepo meta edit 11.21.02.13 --file description.toml")]
 pub(super) struct Edit {
     /// The item
     #[arg(value_name = "ITEM")]

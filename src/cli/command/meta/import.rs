@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use urepo::amend::Amender;
-use urepo::deposit::OnError;
 use urepo::disk::resolved;
 use urepo::holdings::Sight;
 use urepo::import::TableOptions;
@@ -13,9 +12,7 @@ use urepo::import::described::{DescribedRows, DescriptionImport, ItemFinder, Row
 
 use super::report::{AmendReporter, with_amender};
 use crate::cli::Done;
-use crate::cli::choice::one_of;
 use crate::cli::command::table::TableArgs;
-use crate::cli::command::transfer::ON_ERROR;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -34,11 +31,6 @@ use crate::cli::input::{Document, is_stdin, name_of};
 /// items unchanged, except with --on-error continue. Several rows of one item are refused, and so are changes
 /// of Copies.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo meta import descriptions.csv --dry-run
-  urepo meta import list.csv --map Signatur=x.box --clear-empty
-  urepo meta import --format tsv - < list.txt")]
 pub(super) struct Import {
     /// The table, or standard input (-)
     #[arg(id = "manifest", value_name = "FILE")]
@@ -51,9 +43,6 @@ pub(super) struct Import {
     /// An empty cell, null or an empty list removes the values of its term
     #[arg(long)]
     clear_empty: bool,
-    /// Treatment of the other rows if one is refused
-    #[arg(long, value_name = "RULE", default_value = "stop", value_parser = one_of(&ON_ERROR))]
-    on_error: OnError,
 }
 
 /// The document, which is read twice.
@@ -100,7 +89,7 @@ impl Import {
             _ => ControlFlow::Continue(()),
         });
         drop(progress);
-        let stops = self.on_error == OnError::Stop && checked.refused() > 0;
+        let stops = checked.refused() > 0;
         if is_dry || stops || context.interrupt.requested() {
             let refusal = stops.then(|| refused(checked.refused(), checked.rows, is_dry));
             return reporter.finish_with(Ok(()), refusal);
@@ -149,5 +138,5 @@ fn refused(refused: u64, rows: u64, is_dry: bool) -> Failure {
         Exit::Failure,
         format!("{refused} of {rows} rows cannot be used; nothing {was} changed"),
     )
-    .hint("correct the rows named above, or `--on-error continue` carries out the other rows")
+    .hint("correct the rows named above, or take them out")
 }

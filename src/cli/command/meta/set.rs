@@ -31,15 +31,6 @@ use crate::cli::{Done, escape};
 /// printed. A unit does not store its parts. A relation that is there stays, so the repeated command completes the work of a
 /// killed run.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo meta set 11.21.02.13 title='Annual report, corrected'
-  urepo meta set 11.21.02.13 creator='A. Archivist' creator='B. Librarian'
-  urepo meta set 11.21.02.13 creator-='B. Librarian' subject+=reports
-  urepo meta set 11.21.02.13 subject=
-  urepo meta set SECOND edition_of=11.21.02.13
-  urepo meta set SECOND translation_of=11.21.02.13 language=pt-BR
-  urepo meta set --all publisher='Example Press' --dry-run")]
 pub(super) struct Set {
     /// Items, and the keys with their values
     #[arg(value_name = "ITEM|KEY=VALUE", required = true, value_parser = word())]

@@ -22,7 +22,6 @@ pub(super) fn run(
     issue: &IssueOptions,
 ) -> Done {
     Issuer::new(collection, &context.agent, &context.clock, issue)?;
-    let broken = requests.failure();
     let place = DepositTarget::new(collection, Peers::default(), &context.clock)?;
     let mut report = Report::new(context, "deposited", is_single);
     let mut bytes = 0_u64;
@@ -54,9 +53,6 @@ pub(super) fn run(
         if flow.is_break() {
             break;
         }
-    }
-    if let Some(failure) = broken.take() {
-        report.fatal(failure);
     }
     report.summary.counts.bytes = Some(bytes);
     report.count("kept_sources", 0);

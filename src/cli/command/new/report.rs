@@ -109,15 +109,12 @@ pub(super) fn origin(words: &str, path: Option<&Path>) -> PathAt {
 }
 
 /// Ends the run.
-pub(super) fn finish(summary: Summary, reporter: Reporter<'_>, broken: Option<Failure>) -> Done {
+pub(super) fn finish(summary: Summary, reporter: Reporter<'_>) -> Done {
     let Reporter { context, mut report, kept_sources, left_out, is_in_doubt, .. } = reporter;
     left_out.tell(context);
     let printer = &context.printer;
     context.warn_of(&summary.notices);
     let Summary { deposited, bytes, fatal, .. } = summary;
-    if let Some(failure) = broken {
-        report.fatal(failure);
-    }
     // The error of the item has the same cause, and names the item.
     if let Some(error) = fatal.filter(|_| !is_in_doubt) {
         report.fatal_after(deposited, error);

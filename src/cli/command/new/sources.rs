@@ -3,11 +3,10 @@
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::PathBuf;
 
 use urepo::deposit::{Preset, Request, Source, SourcePlace};
-use urepo::disk::{Exclusion, NoPath, Paths, Stream, resolved};
+use urepo::disk::{Exclusion, Stream, resolved};
 use urepo::import::DefaultTitle;
 use urepo::item::PayloadPath;
 use urepo::progress::Scan;
@@ -15,14 +14,12 @@ use urepo::sidecar::{Conditions, Metadata, Relations};
 
 use super::New;
 use crate::cli::context::Context;
-use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::input::{can_be_read_twice, is_stdin, name_of, unreadable};
+use crate::cli::input::is_stdin;
 
-/// Requests that are read one by one: a list of a million names is not kept in memory.
+/// The requests, one by one.
 pub(super) struct Requests {
     given: VecDeque<PathBuf>,
-    list: Option<List>,
     /// Standard input, if it becomes an item.
     stream: Option<Stream>,
     each: bool,
@@ -35,28 +32,6 @@ pub(super) struct Requests {
     pub(super) relations: Relations,
     conditions: Conditions,
     exclusion: Exclusion,
-    failure: SharedFailure,
-    /// Whether a path or a stream has been named.
-    has_any: bool,
-}
-
-/// The error of reading the list, which is reported after the requests before it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct SharedFailure(Arc<Mutex<Option<Failure>>>);
-
-impl SharedFailure {
-    pub(super) fn take(&self) -> Option<Failure> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
-
-    fn set(&self, failure: Failure) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
-    }
-}
-
-struct List {
-    paths: Paths,
-    name: String,
 }
 
 /// Refuses a source that lies in another one: it would be removed with that before its turn.
@@ -74,33 +49,29 @@ fn refuse_nested(paths: &[PathBuf], context: &Context) -> Result<(), Failure> {
 impl Requests {
     pub(super) fn new(
         new: &New,
-        described: (Metadata, Conditions),
+        described: (Metadata, DefaultTitle, Conditions),
         target: Option<PayloadPath>,
         context: &Context,
     ) -> Result<Requests, Failure> {
-        if new.paths.is_empty() && new.files_from0.is_none() {
+        if new.paths.is_empty() {
             return Err(
                 Failure::usage("no path was given").hint("`urepo help new` says how it is used")
             );
         }
-        let streams = new.paths.iter().chain(&new.files_from0).filter(|path| is_stdin(path));
-        if streams.count() > 1 {
+        if new.paths.iter().filter(|path| is_stdin(path)).count() > 1 {
             return Err(Failure::usage("standard input can be read only once"));
         }
         if new.remove {
             refuse_nested(&new.paths, context)?;
         }
         let has_stream = new.paths.iter().any(|path| is_stdin(path));
-        if has_stream && !new.each && (new.paths.len() > 1 || new.files_from0.is_some()) {
+        if has_stream && !new.each && new.paths.len() > 1 {
             return Err(Failure::usage("standard input makes an item of its own")
                 .hint("add `--each`, or give `-` alone"));
         }
-        let open = |path: &PathBuf| List::open(path, context);
-        let list = new.files_from0.as_ref().map(open).transpose()?;
         let stream = has_stream.then(|| context.stdin()).transpose()?;
         Ok(Requests {
             given: new.paths.iter().cloned().collect(),
-            list,
             stream,
             each: new.each,
             stream_name: super::payload_path(
@@ -110,17 +81,10 @@ impl Requests {
             target,
             metadata: described.0,
             relations: Relations::default(),
-            default_title: new.description.default_title(),
-            conditions: described.1,
+            default_title: described.1,
+            conditions: described.2,
             exclusion: new.exclude.of_item()?,
-            failure: SharedFailure::default(),
-            has_any: false,
         })
-    }
-
-    /// The place for a failure of reading the list.
-    pub(super) fn failure(&self) -> SharedFailure {
-        self.failure.clone()
     }
 
     /// Whether a person is typing a source: progress would be drawn into that.
@@ -128,49 +92,24 @@ impl Requests {
         self.stream.is_some() && std::io::stdin().is_terminal()
     }
 
-    /// Finds the totals of several items, whose names are read again; the totals of a single item are in its
-    /// plan.
+    /// Finds the totals of several items; the totals of a single item are in its plan.
     pub(super) fn totals(
         &self,
         new: &New,
         context: &Context,
     ) -> Option<impl FnOnce(&Scan<'_>) -> Option<()> + Send + use<>> {
-        let has_pipe =
-            self.stream.is_some() || !new.files_from0.iter().all(|it| can_be_read_twice(it));
-        if !self.each || has_pipe {
+        if !self.each || self.stream.is_some() {
             return None;
         }
         let given = self.given.clone();
-        let list = new.files_from0.as_ref().map(|path| List::open(path, context));
-        let mut list = list.transpose().ok()?;
         let (links, exclusion) = (new.links, self.exclusion.clone());
         let watcher = context.watcher();
         Some(move |scan: &Scan<'_>| {
             let found = |path| {
                 scan.found(SourcePlace::Path(path).measure(links, &exclusion, &watcher, scan)?)
             };
-            given.into_iter().try_for_each(found)?;
-            while let Some(list) = &mut list
-                && let Some(path) = list.next().ok()?
-            {
-                found(path)?;
-            }
-            Some(())
+            given.into_iter().try_for_each(found)
         })
-    }
-
-    fn next_path(&mut self) -> Option<PathBuf> {
-        if let Some(path) = self.given.pop_front() {
-            return Some(path);
-        }
-        match self.list.as_mut()?.next() {
-            Ok(path) => path,
-            Err(failure) => {
-                self.failure.set(failure);
-                self.list = None;
-                None
-            }
-        }
     }
 
     fn request(&self, source: Source) -> Request {
@@ -205,49 +144,12 @@ impl Iterator for Requests {
     type Item = Request;
 
     fn next(&mut self) -> Option<Request> {
-        let Some(first) = self.next_path() else {
-            // The caller waits for the name of a single item.
-            if !self.each && !self.has_any {
-                let message = "the list names nothing to deposit";
-                self.failure.set(Failure::new(Exit::Failure, message));
-            }
-            return None;
-        };
-        self.has_any = true;
-        if self.each {
-            let source = self.source(first);
-            return Some(self.request(source));
-        }
-        let mut paths = vec![first];
-        while let Some(path) = self.next_path() {
-            paths.push(path);
-        }
-        // A list that could not be read to its end would make an item with a part missing.
-        if self.failure.0.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
-            return None;
-        }
-        let source = match paths.len() {
-            1 => self.source(paths.remove(0)),
-            _ => Source::Together(paths),
+        let first = self.given.pop_front()?;
+        let source = if self.each || self.given.is_empty() {
+            self.source(first)
+        } else {
+            Source::Together([first].into_iter().chain(self.given.drain(..)).collect())
         };
         Some(self.request(source))
-    }
-}
-
-impl List {
-    fn open(path: &Path, context: &Context) -> Result<List, Failure> {
-        Ok(List { paths: Paths::new(context.lines_of(path)?, b'\0'), name: name_of(path) })
-    }
-
-    fn next(&mut self) -> Result<Option<PathBuf>, Failure> {
-        self.paths.read().map_err(|cause| match cause {
-            NoPath::Unreadable(error) => {
-                unreadable(&error, format!("cannot read the list {}", self.name))
-            }
-            NoPath::NotAList => {
-                let message = format!("the list {} is not one of NUL-ended paths", self.name);
-                Failure::new(Exit::Failure, message).hint("`find … -print0` writes such a list")
-            }
-        })
     }
 }

@@ -4,8 +4,8 @@ use urepo::collection::{Collection, Names};
 use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::transfer::{
-    Authority, Ending, Leaves, OnError, OpenMigration, Options, Outcome, Recovery, RunMode,
-    StillOpen, Tombstones, Transfer, TransferError, Verb, interrupted,
+    Authority, Ending, Leaves, OpenMigration, Options, Outcome, Recovery, RunMode, StillOpen,
+    Tombstones, Transfer, TransferError, Verb, interrupted,
 };
 
 use super::Recover;
@@ -168,7 +168,6 @@ fn lined_up(
         tombstones: Tombstones::Bring,
         line_up: Some(Authority::Person),
         jobs: context.config.jobs.value,
-        on_error: OnError::Continue,
         resume_bytes: RESUME_BYTES,
     };
     let writer = (mode == RunMode::Act).then(|| context.writer(to)).transpose()?;

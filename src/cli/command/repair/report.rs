@@ -48,7 +48,6 @@ impl<'a> RepairRun<'a> {
         &mut self,
         name: &RepositoryName,
         done: Result<Outcome, (Failure, bool)>,
-        partial: bool,
     ) -> Done {
         match done {
             Ok(Outcome::Sound) => {
@@ -63,11 +62,10 @@ impl<'a> RepairRun<'a> {
             }
             Ok(Outcome::Repaired(plan)) => {
                 let lost = plan.lost().count();
-                // A dry run reports what a run without `--partial` would refuse.
-                let outcome = match (lost > 0, partial && !plan.changes_nothing()) {
+                let outcome = match (lost > 0, plan.changes_nothing()) {
                     (false, _) => ItemReport::Repaired,
-                    (true, true) => ItemReport::Partly,
-                    (true, false) => ItemReport::Not,
+                    (true, false) => ItemReport::Partly,
+                    (true, true) => ItemReport::Not,
                 };
                 let counts = &mut self.report.summary.counts;
                 *if lost > 0 { &mut self.left } else { &mut counts.items } += 1;

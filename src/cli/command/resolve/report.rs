@@ -36,13 +36,13 @@ fn rendered(known: &Known, format: MetadataFormat, found: &Resolved) -> Vec<u8> 
 }
 
 /// Prints the bytes of the file, or the description.
-pub(super) fn content(context: &Context, known: &Known, found: &Resolved) -> Done {
+pub(in super::super) fn content(context: &Context, known: &Known, found: &Resolved) -> Done {
     let sidecar = &found.item.sidecar;
     match &found.target {
         Target::File(path) => {
             let collection = &known.collections[found.item.collection];
             let item = collection.item(&found.item.record.name)?;
-            crate::cli::command::cat::print(context, &item, sidecar, path)
+            crate::cli::command::file::print(context, &item, sidecar, path)
         }
         Target::Sidecar => context.printer.payload(sidecar.metadata.table().to_string().as_bytes()),
         Target::Payload => {
@@ -56,15 +56,19 @@ pub(super) fn content(context: &Context, known: &Known, found: &Resolved) -> Don
 }
 
 /// Opens the file or directory in its program on the desktop.
-pub(super) fn open(context: &Context, known: &Known, text: &str, found: &Resolved) -> Done {
+pub(in super::super) fn open(
+    context: &Context,
+    known: &Known,
+    text: &str,
+    found: &Resolved,
+) -> Done {
     if let Target::Rendered(format) = &found.target {
         let message = format!("metadata in `{}` is not a file", format.name());
         return Err(Failure::new(Exit::Failure, message)
-            .hint(format!("`urepo resolve {}` prints it", crate::cli::shell::word(text))));
+            .hint(format!("`urepo cat {}` prints it", crate::cli::shell::word(text))));
     }
     let item = known.collections[found.item.collection].item(&found.item.record.name)?;
-    let hint = "`urepo resolve` without `--open` prints the path";
-    opener::open(context, &found.path(), &item, hint)
+    opener::open(context, &found.path(), &item, "`urepo resolve` prints the path")
 }
 
 /// Prints the record.

@@ -21,10 +21,6 @@ use crate::cli::records;
 /// service and the key. The key is read from standard input, or from a file that only its owner can read; the registry keeps
 /// a slow digest of it.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo resolver register 8JMKD3MGP8W/3C9EP6P --registry registry.toml --key-file archive.key
-  urepo resolver register 8JMKD3MGP8W/3C9EP6P --registry registry.toml --key-file archive.key --replace")]
 pub(crate) struct Register {
     /// The identifier of the archive service, in the form that the archive announces
     #[arg(value_name = "SERVICE", value_parser = parse::<Identifier>)]
@@ -45,10 +41,6 @@ pub(crate) struct Register {
 
 /// List the registered archives, and which of them are included
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo resolver list --registry registry.toml
-  urepo resolver list --registry registry.toml --json")]
 pub(crate) struct List {
     /// The file of the registered archives
     #[arg(long, value_name = "FILE")]
@@ -57,9 +49,6 @@ pub(crate) struct List {
 
 /// End the registration of an archive, which is not asked any more
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo resolver remove 8JMKD3MGP8W/3C9EP6P --registry registry.toml")]
 pub(crate) struct Remove {
     /// The identifier of the archive service
     #[arg(value_name = "SERVICE", value_parser = parse::<Identifier>)]

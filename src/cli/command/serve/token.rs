@@ -14,11 +14,6 @@ use crate::cli::records::web::TokenRecord;
 
 /// Give out tokens, with which others get identifiers from `urepo serve --issue`
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo serve token add scanner --daily 10000
-  urepo serve token list
-  urepo serve token remove scanner")]
 pub(super) struct TokenCommand {
     #[command(subcommand)]
     action: Action,
@@ -36,10 +31,6 @@ enum Action {
 /// A client sends it as `Authorization: Bearer SECRET`. Only its digest is stored, in the state directory of this
 /// machine.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo serve token add scanner --daily 10000
-  urepo serve token add maps --prefix example.org/maps")]
 struct Add {
     /// Its name
     #[arg(value_name = "NAME")]
@@ -54,17 +45,10 @@ struct Add {
 
 /// List the tokens
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo serve token list
-  urepo serve token list --json")]
 struct List;
 
 /// Remove a token, which is not valid any more
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = "\
-Examples:
-  urepo serve token remove scanner")]
 struct Remove {
     /// Its name
     #[arg(value_name = "NAME")]

@@ -7,7 +7,7 @@ use urepo::layout;
 use urepo::transfer::Tombstones;
 
 use crate::cli::Done;
-use crate::cli::command::open::{file_after, item_and_file};
+use crate::cli::command::file::{file_after, item_and_file};
 use crate::cli::context::Context;
 use crate::cli::records::{self, Item};
 use crate::cli::report::for_each;

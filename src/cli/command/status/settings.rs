@@ -8,7 +8,7 @@ use urepo::collection::discover;
 use urepo::distributor::DEFAULT_MAX_WAIT;
 
 use crate::cli::Done;
-use crate::cli::config::{Origin, Sourced, files};
+use crate::cli::config::{Listening, Origin, Sourced, files};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -33,9 +33,22 @@ pub(super) fn run(context: &Context) -> Done {
     }
     row("jobs", config.jobs.value.to_string(), &config.jobs.origin);
     row("lock_wait", format!("{:?}", config.lock_wait.value), &config.lock_wait.origin);
+    row("peer_wait", format!("{:?}", config.peer_wait.value), &config.peer_wait.origin);
     let wait = Sourced { value: DEFAULT_MAX_WAIT, origin: Origin::Default };
     let wait = config.max_wait.as_ref().unwrap_or(&wait);
     row("max_wait", format!("{:?}", wait.value), &wait.origin);
+    row("color", config.color.value.to_string(), &config.color.origin);
+    row("progress", config.progress.value.to_string(), &config.progress.origin);
+    let texts = [
+        ("languages", &config.languages),
+        ("opener", &config.opener),
+        ("subsystem", &config.subsystem),
+    ];
+    for (key, found) in texts {
+        if let Some(found) = found {
+            row(key, found.value.clone(), &found.origin);
+        }
+    }
     let machine = config.machine_id.as_ref().map_or(&Origin::Default, |found| &found.origin);
     row("machine_id", context.agent.machine_id.clone(), machine);
     row("state", path(&config.state.value), &config.state.origin);
@@ -48,6 +61,20 @@ pub(super) fn run(context: &Context) -> Done {
     }
     for (name, found) in &config.collections {
         row(&format!("collections.{name}"), path(&found.value), &found.origin);
+    }
+    for (name, found) in [("serve", &config.serve), ("resolver", &config.resolver)] {
+        let Listening { listen, trust, connections, address_connections } = found;
+        let values = [
+            ("listen", listen.clone()),
+            ("trust", trust.as_ref().map(|it| it.join(", "))),
+            ("connections", connections.map(|it| it.to_string())),
+            ("address_connections", address_connections.map(|it| it.to_string())),
+        ];
+        for (key, value) in values {
+            if let Some(value) = value {
+                row(&format!("{name}.{key}"), value, &"config.toml");
+            }
+        }
     }
     // For a collection with broken settings, the others are shown, with the reason.
     let broken = match context.collection() {

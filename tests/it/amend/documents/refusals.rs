@@ -19,11 +19,6 @@ fn one_bad_row_leaves_all_items_as_they_are() {
     ] {
         assert!(ran.stderr.contains(told), "{}", ran.stderr);
     }
-    let ran = library.import("t.csv", "--on-error continue");
-    assert_eq!(ran.code, 3, "{}", ran.stderr);
-    assert_eq!(library.text(1), before[1]);
-    assert_eq!(library.values(0, "title"), ["A"]);
-    assert_eq!(library.values(2, "title"), ["C"]);
 }
 
 #[test]
@@ -81,6 +76,4 @@ fn only_originals_are_changed() {
     assert_eq!((ran.code, library.texts()), (1, before), "{}", ran.stderr);
     assert!(ran.stderr.contains("is a Copy here; only its Original is changed"), "{}", ran.stderr);
     assert!(ran.stderr.contains("is deleted"), "{}", ran.stderr);
-    assert_eq!(library.import("d.csv", "--on-error continue").code, 3);
-    assert_eq!(library.values(0, "creator"), ["Souza, Ana", "B & C"]);
 }

@@ -9,14 +9,14 @@ fn lines(bag: &Path, file: &str) -> Vec<String> {
 }
 
 fn bag(world: &World, name: &str, more: &str) -> (PathBuf, Ran) {
-    let line = format!("-c archive export {name} --format bagit {more} --to bags");
+    let line = format!("-c archive export {name} --format bag {more} --to bags");
     (world.path("bags").join(file_name(name)), world.run(&line))
 }
 
 #[test]
 fn have_the_payload_and_its_digests() {
     let (world, name) = world_with_odd_item(|_| ());
-    let (bag, ran) = bag(&world, &name, "--metadata-format dc");
+    let (bag, ran) = bag(&world, &name, "--as oai_dc");
     ran.succeeded();
     assert!(ran.stderr.contains("1 empty directory named in metadata/item.toml alone"));
     assert_eq!(fingerprint(&bag.join("data")), fingerprint(&world.path("odd")));
@@ -88,7 +88,7 @@ fn are_valid_for_others() {
         "creator=B",
     ]);
     let name = world.run_args(new).line();
-    let (bag, ran) = bag(&world, &name, "--links follow --metadata-format datacite");
+    let (bag, ran) = bag(&world, &name, "--links follow --as datacite");
     ran.succeeded();
     let output = Command::new("bagit.py").arg("--validate").arg(&bag).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

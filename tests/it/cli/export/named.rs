@@ -55,9 +55,9 @@ fn gives_files_and_directories_back() {
 fn names_directories_with_descriptions_and_bags() {
     let (world, names) = world_with_sources();
     let line = format!("-c archive export {} --name source", names[1]);
-    world.run(&format!("{line} --with-sidecar --to out")).succeeded();
+    world.run(&format!("{line} --as toml --to out")).succeeded();
     assert_eq!(names_in(&world.path("out/report.pdf")), ["doc", "item.toml"]);
-    world.run(&format!("{line} --format bagit --to bags")).succeeded();
+    world.run(&format!("{line} --format bag --to bags")).succeeded();
     assert!(world.path("bags/report.pdf/data/report.pdf").is_file());
 }
 
@@ -86,7 +86,7 @@ fn gives_no_name_to_two_items() {
         ("", "out", "[WORLD]/out/twin"),
         ("-n", "dry", "[WORLD]/dry/twin"),
         ("--format tar", "tars", "[WORLD]/tars/twin.tar"),
-        ("--format bagit --links skip", "bags", "[WORLD]/bags/twin"),
+        ("--format bag --links skip", "bags", "[WORLD]/bags/twin"),
         ("--format tar", "-", "twin"),
     ] {
         let named = format!("{first} {second} {}", names[1]);
@@ -128,11 +128,11 @@ fn does_not_name_an_item_like_a_stage() {
 }
 
 #[test]
-fn names_with_line_breaks_end_with_a_nul_byte() {
+fn names_with_line_breaks_are_exact() {
     let world = World::with_collection();
     world.write("two\nlines", "alpha");
     world.run_args(["-c", "archive", "new", "two\nlines"]).succeeded();
-    let ran = world.run("-c archive export --all --name source -0 --to out");
-    assert_eq!(ran.succeeded(), "[WORLD]/out/two\nlines\0");
+    let ran = world.run("-c archive export --all --name source --to out");
+    assert_eq!(ran.succeeded(), "[WORLD]/out/two\nlines\n");
     assert_eq!(std::fs::read(world.path("out/two\nlines")).unwrap(), b"alpha");
 }

@@ -15,7 +15,7 @@ use urepo::custody::remedy::Row;
 use urepo::disk::Watcher;
 use urepo::holdings::Sight;
 use urepo::interrupt::Interrupt;
-use urepo::transfer::{Leaves, NameFeed, OnError, Options, RunMode, Tombstones, Transfer, Verb};
+use urepo::transfer::{Leaves, NameFeed, Options, RunMode, Tombstones, Transfer, Verb};
 
 use super::super::records;
 use super::copy_tree;
@@ -135,7 +135,6 @@ impl Told {
                 tombstones: Tombstones::Refuse,
                 line_up: None,
                 jobs: 1,
-                on_error: OnError::Continue,
                 resume_bytes: u64::MAX,
             },
             sight: Sight::alone(),

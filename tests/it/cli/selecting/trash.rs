@@ -41,11 +41,11 @@ fn an_empty_selection_purges_and_restores_nothing() {
     for flags in ["--since 9999-12-31", "--until 1995", "--prefix example.org/other"] {
         let ran = world.run(&format!("-c archive purge {flags} --yes"));
         answers(&ran, 0, "there is nothing to purge");
-        let ran = world.run(&format!("-c archive restore {flags} --yes"));
+        let ran = world.run(&format!("-c archive restore {flags}"));
         answers(&ran, 0, "there is nothing to restore");
     }
     for command in ["purge", "restore"] {
-        let ran = world.run(&format!("-c archive {command} - --yes < empty"));
+        let ran = world.run(&format!("-c archive {command} - < empty"));
         answers(&ran, 0, &format!("there is nothing to {command}"));
         assert!(ran.stderr.starts_with("the list of items is empty\n"), "{}", ran.stderr);
     }
@@ -66,25 +66,20 @@ fn what_is_deleted_is_shown_first() {
 }
 
 #[test]
-fn what_is_restored_is_shown_first() {
+fn what_is_restored_is_told_in_a_dry_run() {
     let (world, names) = deleted();
     let ran = world.run("-c archive --dry-run restore - < second");
     assert!(ran.stdout.starts_with(&format!("would restore {} as Original", names[1])));
     assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
     let ran = world.run("-c archive --dry-run restore --since 1d");
     assert_eq!(ran.stdout.lines().count(), 3, "{}", ran.stdout);
-    let ran = world.run("-c archive restore --all --with mirror");
-    let shown = names.each_ref().map(|name| format!("to be restored: {name}\n")).concat();
-    assert!(ran.code == 2 && ran.stderr.starts_with(&shown), "{}", ran.stderr);
     assert_eq!(in_trash(&world), 3);
-    let ran = world.run(&format!("-c archive restore --with mirror - {} < second", names[0]));
-    assert!(ran.stderr.contains("cannot ask"), "{}", ran.stderr);
-    world.run("-c archive restore --with mirror - --yes < second").succeeded();
+    world.run("-c archive restore --from mirror - < second").succeeded();
     assert_eq!(world.run("-c archive list --state Original").line(), names[1]);
-    world.run("-c archive restore --with mirror --all --yes").succeeded();
+    world.run("-c archive restore --from mirror --all").succeeded();
     assert_eq!(world.run("-c archive list --state Original").stdout.lines().count(), 3);
     // Here again, they are no longer among those that can be restored.
-    answers(&world.run("-c archive restore --all --yes"), 0, "there is nothing to restore");
+    answers(&world.run("-c archive restore --all"), 0, "there is nothing to restore");
 }
 
 #[test]

@@ -40,8 +40,8 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         command: "cat",
         before: &[],
-        well: "-c archive cat A",
-        bad: &[("-c archive cat NONE", 21)],
+        well: "-c archive cat A B",
+        bad: &[("-c archive cat A NONE", 3), ("-c archive cat NONE", 21)],
         json: No,
         purpose: Answer,
     },

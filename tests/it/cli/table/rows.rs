@@ -188,8 +188,8 @@ const ROWS: &[Row] = &[
     Row {
         command: "restore",
         before: &["-c archive delete -q -y --force last A B"],
-        well: "-c archive restore -y A B",
-        bad: &[("-c archive restore -y A NONE", 3), ("-c archive restore -y NONE", 21)],
+        well: "-c archive restore A B",
+        bad: &[("-c archive restore A NONE", 3), ("-c archive restore NONE", 21)],
         json: Run,
         purpose: Work(|world| !trashed(world)),
     },

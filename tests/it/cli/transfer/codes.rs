@@ -112,15 +112,15 @@ fn of_locks_of_others() {
     for held in [&archive, &mirror] {
         let wait = Duration::from_secs(10);
         let lock = lock_changes([held], &agent(), &waiter(&SystemClock).up_to(wait)).unwrap();
-        let line = format!("--lock-wait 0 -c archive migrate {} --to mirror", names[0]);
+        let line = format!("UREPO_LOCK_WAIT=0 -c archive migrate {} --to mirror", names[0]);
         ends(&world, &line, 11);
         drop(lock);
     }
     let wait = Duration::from_secs(10);
     let lock = lock_changes([&mirror], &agent(), &waiter(&SystemClock).up_to(wait)).unwrap();
-    let line = format!("--lock-wait 0 -c archive copy {} --to mirror", names[0]);
+    let line = format!("UREPO_LOCK_WAIT=0 -c archive copy {} --to mirror", names[0]);
     ends(&world, &line, 11);
-    ends(&world, "--lock-wait 0 -c mirror copy --all --from archive", 11);
+    ends(&world, "UREPO_LOCK_WAIT=0 -c mirror copy --all --from archive", 11);
     drop(lock);
     world.run("-c mirror copy --all --from archive").succeeded();
     is_clean(&world);

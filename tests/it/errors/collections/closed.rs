@@ -35,24 +35,24 @@ fn locked() {
     // Each lock in a world of its own, for the same reason.
     let world = world_with_file();
     let _lock = take(&world, "archive/.urepo", "lock");
-    refuses(&world, "-c archive new a.txt --lock-wait 0", 11).tells(str![[r#"
+    refuses(&world, "UREPO_LOCK_WAIT=0 -c archive new a.txt", 11).tells(str![[r#"
 error: the collection `archive` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
-hint: repeat with `--lock-wait 5m`; the lock ends with that process
+hint: repeat with `UREPO_LOCK_WAIT=5m`; the lock ends with that process
 
 "#]]);
     let world = world_with_file();
     let _lock = take(&world, "archive/.urepo/memory", "example.org+archive");
-    refuses(&world, "-c archive new a.txt --lock-wait 0", 11).tells(str![[r#"
+    refuses(&world, "UREPO_LOCK_WAIT=0 -c archive new a.txt", 11).tells(str![[r#"
 error: `[WORLD]/archive/.urepo/memory/example.org+archive` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
-hint: repeat with `--lock-wait 5m`; the lock ends with that process
+hint: repeat with `UREPO_LOCK_WAIT=5m`; the lock ends with that process
 
 "#]]);
-    refuses(&world, "-c archive mint --lock-wait 1ms", 11).tells(str![[r#"
+    refuses(&world, "UREPO_LOCK_WAIT=1ms -c archive mint", 11).tells(str![[r#"
 error: `[WORLD]/archive/.urepo/memory/example.org+archive` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
-hint: repeat with `--lock-wait 5m`; the lock ends with that process
+hint: repeat with `UREPO_LOCK_WAIT=5m`; the lock ends with that process
 
 "#]]);
     assert_eq!(world.run("-c archive status --machine").code, 0, "looking needs no lock");
@@ -60,24 +60,24 @@ hint: repeat with `--lock-wait 5m`; the lock ends with that process
     let world = world_with_file();
     let lock = File::open(world.path("archive/.urepo/lock")).unwrap();
     lock.lock().unwrap();
-    refuses(&world, "-c archive new a.txt --lock-wait 0", 11).tells(str![[r#"
+    refuses(&world, "UREPO_LOCK_WAIT=0 -c archive new a.txt", 11).tells(str![[r#"
 error: the collection `archive` is locked
 caused by: held by another process
-hint: repeat with `--lock-wait 5m`; the lock ends with that process
+hint: repeat with `UREPO_LOCK_WAIT=5m`; the lock ends with that process
 
 "#]]);
     // Writers share the lock; recovery needs it alone.
     let world = world_with_file();
     let collection = open(&world);
     let writer = collection.writer(&agent, &waiter(&SystemClock).up_to(PATIENT)).unwrap();
-    refuses(&world, "-c archive recover --lock-wait 0", 11).tells(str![[r#"
+    refuses(&world, "UREPO_LOCK_WAIT=0 -c archive recover", 11).tells(str![[r#"
 error: the collection `archive` is locked
 caused by: held by `urepo new` since [..] (process 4312 on vault)
-hint: repeat with `--lock-wait 5m`; the lock ends with that process
+hint: repeat with `UREPO_LOCK_WAIT=5m`; the lock ends with that process
 
 "#]]);
     drop(writer);
-    assert_eq!(world.run("-c archive recover --lock-wait 10s").code, 0);
+    assert_eq!(world.run("UREPO_LOCK_WAIT=10s -c archive recover").code, 0);
 }
 
 #[test]

@@ -119,19 +119,19 @@ fn that_another_process_has_locked() {
     let collection = open(&world);
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     let locks = lock_changes([&collection], &agent(), &waiter(&clock).up_to(PATIENT)).unwrap();
-    let line = "--lock-wait 0 -c archive migrate 11.21.02.13 --to mirror";
+    let line = "UREPO_LOCK_WAIT=0 -c archive migrate 11.21.02.13 --to mirror";
     refuses(&world, line, 11).tells(str![[r#"
 error: the collection `archive` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
-hint: repeat with `--lock-wait 5m`; the lock ends with that process
+hint: repeat with `UREPO_LOCK_WAIT=5m`; the lock ends with that process
 
 "#]]);
-    let line = "--lock-wait 0 -c archive migrate --all --to mirror";
+    let line = "UREPO_LOCK_WAIT=0 -c archive migrate --all --to mirror";
     refuses(&world, line, 11).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13`: not transferred, because of the failure before it
 error: the collection `archive` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
-hint: repeat with `--lock-wait 5m`; the lock ends with that process
+hint: repeat with `UREPO_LOCK_WAIT=5m`; the lock ends with that process
 
 "#]]);
     drop(locks);

@@ -72,7 +72,7 @@ fn a_damaged_donor_is_not_used() {
         }
     }
     // With nothing else to mend, a partial repair has nothing to do either.
-    assert!(matches!(pair.partial(&["b"]), Err(RepairError::Lost { .. })));
+    assert!(matches!(pair.repair(&["b"]), Err(RepairError::Lost { .. })));
     // A donor whose sidecar is of no use still has good bytes.
     flip(&pair.item("b").join("doc/a.txt"));
     fs::remove_file(pair.item("b").join("item.toml")).unwrap();
@@ -88,14 +88,15 @@ fn a_partial_repair_leaves_what_it_can_not_mend() {
     fs::remove_file(doc.join("sub/b.bin")).unwrap();
     fs::remove_file(pair.item("b").join("doc/a.txt")).unwrap();
     let damaged = fs::read(doc.join("a.txt")).unwrap();
-    assert!(matches!(pair.refuses(&["b"], Options::default()), RepairError::Lost { .. }));
-    let plan = mended(pair.partial(&["b"]));
+    let plan = mended(pair.repair(&["b"]));
     assert_eq!(plan.lost().map(ToString::to_string).collect::<Vec<_>>(), ["a.txt"]);
     assert_eq!(pair.codes(), [Code::DigestDiffers]);
     assert_eq!(fs::read(doc.join("a.txt")).unwrap(), damaged);
+    // Nothing is left that this donor has.
+    assert!(matches!(pair.refuses(&["b"], Options::default()), RepairError::Lost { .. }));
     // A missing one stays missing.
     fs::remove_file(doc.join("a.txt")).unwrap();
     flip(&doc.join("c.txt"));
-    mended(pair.partial(&["b"]));
+    mended(pair.repair(&["b"]));
     assert_eq!(pair.codes(), [Code::FileMissing]);
 }
