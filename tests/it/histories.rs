@@ -45,6 +45,14 @@ const REGRESSIONS: &[(&str, &str)] = &[
          lose C x",
     ),
     (
+        "the end of a history did not mend the receiver, for which the giver of an open migration waits",
+        "new A
+         new A
+         migrate A C x killed 32
+         migrate C B y leave-copy
+         lose C x",
+    ),
+    (
         "a migration that had nothing to give was reported as done, because the receiver had another line",
         "new B
          copy B A x

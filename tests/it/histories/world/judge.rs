@@ -239,6 +239,18 @@ impl World {
         })
     }
 
+    /// The holdings that are ceded: where they are, and of which item.
+    fn ceded(&self) -> Vec<(Site, usize)> {
+        let is_ceded = |(site, at): &(Site, usize)| {
+            let item = &self.items[*at];
+            let held = Holding::read(&self.at(*site), item.name.as_str(), item.bytes);
+            held.is_some_and(|held| held.ceded)
+        };
+        let items = || 0..self.items.len();
+        let all = SITES.into_iter().flat_map(|site| items().map(move |at| (site, at)));
+        all.filter(is_ceded).collect()
+    }
+
     /// All collections are in sight again, and what was begun is ended.
     pub(in crate::histories) fn end(&mut self) -> Result<(), Broken> {
         self.bring_into_sight()?;
@@ -246,14 +258,18 @@ impl World {
         for site in SITES.into_iter().chain(SITES) {
             self.step(Step::of(recover(site)))?;
         }
-        for site in SITES {
-            let is_ceded = |item: &Known| {
-                let held = Holding::read(&self.at(site), item.name.as_str(), item.bytes);
-                held.is_some_and(|held| held.ceded)
-            };
-            if self.items.iter().any(is_ceded) {
-                return broken("nothing is stuck", format!("{site}: {:?}", self.refusals));
+        // By its line a receiver got the item, and lost it since: recovery waits until it is mended from the giver.
+        let waiting = self.ceded();
+        for (site, at) in &waiting {
+            for receiver in SITES.into_iter().filter(|receiver| receiver != site) {
+                self.step(Step::of(Deed::Repair(receiver, Item(*at), *site)))?;
             }
+        }
+        if !waiting.is_empty() {
+            SITES.into_iter().try_for_each(|site| self.step(Step::of(recover(site))))?;
+        }
+        if let Some((site, _)) = self.ceded().first() {
+            return broken("nothing is stuck", format!("{site}: {:?}", self.refusals));
         }
         for at in 0..self.items.len() {
             let (item, sight) = (&self.items[at], self.look(&self.items[at]));
