@@ -11,9 +11,9 @@ use super::printer::Verbosity;
 /// Limit on the subjects of a question that are listed.
 const SHOWN: usize = 5;
 
-/// Asks `question` on the terminal, unless the answer was given: `yes`.
+/// Asks `question`, which begins with the infinitive of what would be done, on the terminal, unless the answer was given: `yes`.
 ///
-/// Without a terminal to ask, nothing is done.
+/// Without a terminal to ask, nothing is done, and the error says what would be.
 pub(crate) fn confirm(context: &Context, yes: bool, question: &str) -> Done {
     confirm_listed(context, yes, std::iter::empty(), question)
 }
@@ -40,8 +40,8 @@ pub(crate) fn confirm_listed(
         }
     }
     if !can_ask {
-        return Err(Failure::usage("cannot ask: stdin is not a terminal")
-            .hint("`-y` answers yes beforehand"));
+        let what = super::escape::one_line(question.trim_end_matches('?'));
+        return Err(Failure::usage(format!("would {what}: add `--yes`")));
     }
     context.printer.say(&format!("{} [y/N]", super::escape::one_line(question)));
     let mut answer = String::new();

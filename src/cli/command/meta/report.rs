@@ -17,7 +17,7 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::records::{Changed, Item};
 use crate::cli::report::{End, Report};
-use crate::cli::select::Selection;
+use crate::cli::select::{LIST, Selection};
 use crate::cli::{Done, escape, human};
 
 /// Limit on names in memory at a time.
@@ -58,15 +58,23 @@ pub(super) fn amend_selected<'c>(
     reporter.finish(done)
 }
 
-/// Asks before items are changed that nobody named; `yes` answers beforehand.
+/// Asks before several items are changed; `yes` answers beforehand.
 pub(super) fn confirm_selected(
     context: &Context,
     selection: &Selection,
     collection: &Collection,
     yes: bool,
 ) -> Done {
-    if selection.names_items() || context.global.dry_run || yes {
+    if selection.is_single() || context.global.dry_run || yes {
         return Ok(());
+    }
+    if selection.names_items() {
+        let items = match selection.items.iter().any(|it| it == LIST) {
+            // The list can be read only once.
+            true => "the listed items".to_owned(),
+            false => human::count(selection.items.len() as u64, "item"),
+        };
+        return confirm(context, yes, &format!("change {items}?"));
     }
     let mut originals = 0;
     let feed = selection.of(context, collection)?.into_feed();

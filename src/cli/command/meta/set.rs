@@ -40,7 +40,7 @@ pub(super) struct Set {
     /// Look for the other ends of relations in this collection as well, by path or name; may be repeated
     #[arg(long, value_name = "COLLECTION")]
     with: Vec<OsString>,
-    /// Do not ask if the items are not named one by one
+    /// Do not ask where several items are changed
     #[arg(short, long)]
     yes: bool,
 }
