@@ -20,6 +20,7 @@ use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::records;
+use crate::cli::records::web::Service;
 
 /// Run a resolver, which leads persistent URLs to the archives that have the items
 ///
@@ -158,11 +159,10 @@ impl ResolverCommand {
         if context.printer.json {
             let service = resolver.service_url();
             let listen = bound.to_string();
-            return context.printer.record(&records::web::ResolverAddress {
-                url: &url,
-                service: &service,
-                listen,
-            });
+            return context.printer.record(&Service::new(
+                "resolver",
+                records::web::ResolverAddress { url: &url, service: &service, listen },
+            ));
         }
         context.printer.line(&url)
     }

@@ -36,6 +36,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records;
+use crate::cli::records::web::Service;
 
 /// Put collections on the web as archives
 ///
@@ -406,14 +407,15 @@ async fn check(
         let found = archive.announce(Subject::Inclusion, resolver, key).await;
         let outcome = registration::outcome(&archive.exposed().address, &found);
         if context.printer.json {
-            context.printer.record(&records::web::AnnouncementRecord {
+            let announcement = records::web::AnnouncementRecord {
                 url: &archive.url(),
                 service: &archive.service_url(),
                 resolver: resolver.to_string(),
                 included: matches!(found, Ok(Status::Included | Status::Unreachable)),
                 confirmed: matches!(found, Ok(Status::Included)),
                 error: outcome.as_ref().err().map(Into::into),
-            })?;
+            };
+            context.printer.record(&Service::new("announcement", announcement))?;
         }
         match outcome {
             Ok(_) if context.printer.json => {}
@@ -433,13 +435,14 @@ fn print_addresses(context: &Context, server: &Server, bound: SocketAddr) -> Don
     for archive in server.archives() {
         let url = archive.url();
         if context.printer.json {
-            context.printer.record(&records::web::ArchiveAddress {
+            let address = records::web::ArchiveAddress {
                 url: &url,
                 service: &archive.service_url(),
                 listen: bound.to_string(),
                 collection: &archive.collection().settings().name,
                 collection_id: archive.collection().id(),
-            })?;
+            };
+            context.printer.record(&Service::new("archive", address))?;
         } else {
             context.printer.line(&url)?;
         }

@@ -21,7 +21,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::explain::Explain;
 use crate::cli::failure::Failure;
-use crate::cli::records::web::Mail;
+use crate::cli::records::web::{Mail, Service};
 use crate::cli::shell;
 
 /// Blocking work at a time, such as reads of disks.
@@ -124,7 +124,7 @@ pub(super) fn cannot_listen(address: SocketAddr, error: &io::Error) -> Failure {
 /// Prints a mail.
 pub(super) fn print_mail(context: &Context, subject: &str, text: &str) -> Done {
     if context.printer.json {
-        return context.printer.record(&Mail { subject, text });
+        return context.printer.record(&Service::new("mail", Mail { subject, text }));
     }
     context.printer.exact(format!("{subject}\n\n{text}").as_bytes())
 }

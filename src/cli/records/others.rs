@@ -162,7 +162,7 @@ pub(crate) struct Resolved<'a> {
 
 /// The answer of a collection as an Archive.
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "pairs")]
+#[serde(tag = "type", rename = "resolved")]
 pub(crate) struct ArchiveAnswer<'a> {
     pub(crate) text: &'a str,
     pub(crate) collection: String,
@@ -217,13 +217,12 @@ pub(crate) struct Gap {
 
 /// The parts of an identifier.
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "identifier")]
+#[serde(tag = "type", rename = "resolved")]
 pub(crate) struct Spelled {
     pub(crate) text: String,
     /// Whether the whole text is an identifier or an IBIp, and nothing else.
     pub(crate) exact: bool,
-    #[serde(flatten)]
-    pub(crate) fields: BTreeMap<&'static str, String>,
+    pub(crate) parts: BTreeMap<&'static str, String>,
 }
 
 /// An event of the log, with its keys.
@@ -293,18 +292,13 @@ pub(crate) struct Distributor {
     pub(crate) machine: Option<String>,
 }
 
-/// The settings, each with its origin, and the files that they are read from.
+/// A setting, and where it comes from.
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "config")]
-pub(crate) struct Config<'a> {
-    pub(crate) settings: BTreeMap<&'a str, Setting<'a>>,
-    pub(crate) files: Vec<String>,
-}
-
-#[derive(Serialize)]
+#[serde(tag = "type", rename = "setting")]
 pub(crate) struct Setting<'a> {
-    pub(crate) value: String,
-    pub(crate) origin: &'a str,
+    pub(crate) key: &'a str,
+    pub(crate) value: &'a str,
+    pub(crate) from: &'a str,
 }
 
 /// A failure, on stderr.

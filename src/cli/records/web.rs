@@ -2,10 +2,24 @@
 
 use serde::Serialize;
 
+/// What `archive`, `resolver`, `token`, `registration`, `mail`, `announcement` or `access` say.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "service")]
+pub(crate) struct Service<T> {
+    kind: &'static str,
+    #[serde(flatten)]
+    about: T,
+}
+
+impl<T: Serialize> Service<T> {
+    pub(crate) fn new(kind: &'static str, about: T) -> Service<T> {
+        Service { kind, about }
+    }
+}
+
 /// An archive on the web, which has begun to answer.
 #[cfg(feature = "serve")]
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "archive")]
 pub(crate) struct ArchiveAddress<'a> {
     pub(crate) url: &'a str,
     pub(crate) service: &'a str,
@@ -17,7 +31,6 @@ pub(crate) struct ArchiveAddress<'a> {
 /// The answer of a resolver to the announcement of an archive.
 #[cfg(feature = "serve")]
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "announcement")]
 pub(crate) struct AnnouncementRecord<'a> {
     pub(crate) url: &'a str,
     pub(crate) service: &'a str,
@@ -29,7 +42,6 @@ pub(crate) struct AnnouncementRecord<'a> {
 
 /// A mail to send.
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "mail")]
 pub(crate) struct Mail<'a> {
     pub(crate) subject: &'a str,
     pub(crate) text: &'a str,
@@ -38,7 +50,6 @@ pub(crate) struct Mail<'a> {
 /// The accesses of an item, in a day if they are asked for by day.
 #[cfg(feature = "serve")]
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "access")]
 pub(crate) struct AccessRecord<'a> {
     pub(crate) id: String,
     pub(crate) day: Option<&'a str>,
@@ -49,7 +60,6 @@ pub(crate) struct AccessRecord<'a> {
 /// A token of the label server.
 #[cfg(feature = "serve")]
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "token")]
 pub(crate) struct TokenRecord<'a> {
     pub(crate) name: &'a str,
     pub(crate) prefix: Option<String>,
@@ -75,7 +85,6 @@ impl<'a> TokenRecord<'a> {
 /// A resolver on the web, which has begun to answer.
 #[cfg(feature = "resolver")]
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "resolver")]
 pub(crate) struct ResolverAddress<'a> {
     pub(crate) url: &'a str,
     pub(crate) service: &'a str,
@@ -85,7 +94,6 @@ pub(crate) struct ResolverAddress<'a> {
 /// An archive in the registry of a resolver.
 #[cfg(feature = "resolver")]
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "registration")]
 pub(crate) struct Registration<'a> {
     pub(crate) service: &'a str,
     pub(crate) allow_private: bool,

@@ -100,9 +100,9 @@ fn by_a_label_of_another_date_as_the_index_knows_it() {
         assert!(ran.succeeded().trim().ends_with(&name), "{}", ran.stdout);
     }
     let told = records(&world.run(&format!("-c archive resolve --explain --json {name}")));
-    assert_eq!(told[0]["ibip"], label);
-    assert_eq!(told[0]["aliases"], "6RPa7umaZ/UaJFT");
-    assert!(told[0]["ibip_suffix"].as_str().unwrap() != "34CP87H");
+    assert_eq!(told[0]["parts"]["ibip"], label);
+    assert_eq!(told[0]["parts"]["aliases"], "6RPa7umaZ/UaJFT");
+    assert!(told[0]["parts"]["ibip_suffix"].as_str().unwrap() != "34CP87H");
     // What the index says is compared with the sidecar.
     crate::support::change_item(&world.path("archive"), &name, |sidecar| sidecar.ibip = None);
     assert_eq!(world.run(&format!("-c archive show --path {label}")).code, 21);
@@ -117,15 +117,15 @@ fn many_texts_are_explained_from_standard_input() {
     let ran = world.finish(world.shell("exec \"$0\" resolve --explain --json - < texts"));
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     let told = records(&ran);
-    let texts: Vec<_> = told.iter().filter(|it| it["type"] == "identifier").collect();
+    let texts: Vec<_> = told.iter().filter(|it| it["type"] == "resolved").collect();
     assert_eq!(texts.len(), 3, "{told:?}");
-    assert_eq!(texts[0]["ibip_suffix"], "3EPGUE5");
+    assert_eq!(texts[0]["parts"]["ibip_suffix"], "3EPGUE5");
     let long = "example.org/a/2020/01.01.00.00.00.1234567890123";
     let ran = world.run(&format!("resolve --explain --json {long}"));
-    assert_eq!(records(&ran)[0]["date"], "2020-01-01T00:00:00.1234567890123Z");
-    assert!(texts[2]["odd"].as_str().unwrap().contains("underscore"), "{told:?}");
+    assert_eq!(records(&ran)[0]["parts"]["date"], "2020-01-01T00:00:00.1234567890123Z");
+    assert!(texts[2]["parts"]["odd"].as_str().unwrap().contains("underscore"), "{told:?}");
     let both = "rep sid.inpe.br/mtc-m19/2013/09.04.12.27.57 ibip 8JMKD3MGP7W/3EPGUE5";
     let told = records(&world.run_args(["resolve", "--explain", "--json", both]));
     assert_eq!(told[0]["repository"], "sid.inpe.br/mtc-m19/2013/09.04.12.27.57");
-    assert_eq!(told[0]["ibip"], "8JMKD3MGP7W/3EPGUE5");
+    assert_eq!(told[0]["parts"]["ibip"], "8JMKD3MGP7W/3EPGUE5");
 }

@@ -93,7 +93,11 @@ fn of_the_rest() {
         "doctor",
         &["clock", "machine", "distributors"],
     );
-    has(&one("-c archive status --settings --json"), "config", &["settings", "files"]);
+    has(
+        &records(&world.run("-c archive status --settings --json"))[0],
+        "setting",
+        &["key", "value", "from"],
+    );
     has(&one("-c archive recover --json"), "summary", &["counts", "messages", "exit_code"]);
     let minted = records(&world.run("-c archive mint --json"));
     has(&minted[0], "item", ITEM);
@@ -102,7 +106,10 @@ fn of_the_rest() {
     has(&planned[0], "item", &["dry_run", "source", "files", "bytes"]);
     has(&planned[1], "summary", &["counts", "dry_run"]);
     let id = one(&format!("-c archive resolve --explain --json {name}"));
-    has(&id, "identifier", &["repository", "host", "port", "date", "url", "path"]);
+    has(&id, "resolved", &["text", "exact", "parts"]);
+    for key in ["repository", "host", "port", "date", "url", "path"] {
+        assert!(id["parts"][key].is_string(), "{key}: {id}");
+    }
     let verified = records(&world.run("-c archive verify --json"));
     has(verified.last().unwrap(), "summary", &["exit_code"]);
 }

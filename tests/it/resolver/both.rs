@@ -221,7 +221,7 @@ fn an_archive_is_resolved_while_it_runs() {
     assert_eq!(world.run(&register).code, 23);
     let json = world.run(&format!("{register} --allow-private --replace --json"));
     let mail: serde_json::Value = serde_json::from_str(json.succeeded()).unwrap();
-    assert_eq!(mail["type"], "mail");
+    assert_eq!((&mail["type"], &mail["kind"]), (&"service".into(), &"mail".into()));
     assert!(mail["text"].as_str().unwrap().contains(&service), "{mail}");
 
     let redirect =

@@ -166,7 +166,7 @@ fn a_check_says_what_the_resolver_answers() {
         assert!(told.contains(text) && !told.contains("1234567890"), "{answer}: {told}");
         let ran = world.run(&format!("{check} --json"));
         let record: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
-        assert_eq!((&record["type"], ran.code), (&"announcement".into(), code), "{record}");
+        assert_eq!((&record["kind"], ran.code), (&"announcement".into(), code), "{record}");
         assert_eq!(record["resolver"], resolver.url);
         let is_included = answer == "confirmed" || answer.contains("unsuccessful");
         assert_eq!(record["included"], is_included, "{answer}");

@@ -282,7 +282,7 @@ fn no_label_is_given_twice_by_servers_that_are_killed() {
     let world = World::with_collection();
     let added = world.run("-c archive serve token add machines --json");
     let added: serde_json::Value = serde_json::from_str(added.succeeded()).unwrap();
-    assert_eq!((&added["type"], &added["name"]), (&"token".into(), &"machines".into()));
+    assert_eq!((&added["kind"], &added["name"]), (&"token".into(), &"machines".into()));
     let secret = added["token"].as_str().unwrap().to_owned();
     let seen = Mutex::new(Vec::new());
     let serve = || Running::start(&world, "-c archive serve --issue --listen 127.0.0.1:0");

@@ -184,7 +184,7 @@ fn several_archives_have_an_address_each() {
     let mut next =
         || serde_json::from_str::<serde_json::Value>(&lines.next().unwrap().unwrap()).unwrap();
     let (a, b) = (next(), next());
-    assert_eq!((&a["type"], &a["url"]), (&"archive".into(), &"https://a.example.org/".into()));
+    assert_eq!((&a["kind"], &a["url"]), (&"archive".into(), &"https://a.example.org/".into()));
     assert_eq!(b["url"], "https://b.example.org/");
     assert_eq!(a["listen"], b["listen"]);
     child.kill().unwrap();

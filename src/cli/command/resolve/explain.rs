@@ -34,8 +34,8 @@ pub(super) fn run(context: &Context, texts: &[String]) -> Done {
         let fields = fields(collection.as_ref(), &pasted);
         if context.printer.json {
             let exact = text.parse::<Identifier>().is_ok();
-            let fields = fields.into_iter().collect();
-            return context.printer.record(&Spelled { text: text.to_owned(), exact, fields });
+            let parts = fields.into_iter().collect();
+            return context.printer.record(&Spelled { text: text.to_owned(), exact, parts });
         }
         let mut lines = std::mem::replace(&mut gap, "\n").to_owned();
         lines += &human::fields(&fields);

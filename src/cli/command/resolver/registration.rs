@@ -14,6 +14,7 @@ use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records;
+use crate::cli::records::web::Service;
 
 /// Register an archive, and print the mail that confirms the registration
 ///
@@ -112,7 +113,7 @@ impl List {
         for archive in &registry.archives {
             let included = archive.included.as_ref();
             if context.printer.json {
-                context.printer.record(&records::web::Registration {
+                let registration = records::web::Registration {
                     service: archive.service.as_str(),
                     allow_private: archive.allow_private,
                     address: included.map(|it| it.address.to_string()),
@@ -121,7 +122,8 @@ impl List {
                     email: included.map(|it| it.email.as_str()),
                     since: included.map(|it| it.since.to_string()),
                     confirmed: included.map(|it| it.confirmed),
-                })?;
+                };
+                context.printer.record(&Service::new("registration", registration))?;
                 continue;
             }
             let service = format!("{:width$}", archive.service, width = width.unwrap_or_default());

@@ -10,7 +10,7 @@ use crate::cli::command::server::parse;
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::records::web::TokenRecord;
+use crate::cli::records::web::{Service, TokenRecord};
 
 /// Give out tokens, with which others get identifiers from `urepo serve --issue`
 #[derive(Debug, clap::Args)]
@@ -101,7 +101,9 @@ impl Add {
         let file = tokens_of(context, collection)?;
         file.change(&context.caller(&NoProgress), |tokens| tokens.add(token.clone()))?;
         if context.printer.json {
-            return context.printer.record(&TokenRecord::of(&token, Some(&secret)));
+            return context
+                .printer
+                .record(&Service::new("token", TokenRecord::of(&token, Some(&secret))));
         }
         context.printer.line(&secret)
     }
@@ -110,7 +112,7 @@ impl Add {
 fn list(context: &Context, collection: &Collection) -> Done {
     for token in &tokens_of(context, collection)?.read()?.tokens {
         if context.printer.json {
-            context.printer.record(&TokenRecord::of(token, None))?;
+            context.printer.record(&Service::new("token", TokenRecord::of(token, None)))?;
             continue;
         }
         let Token { name, prefix, daily, since, .. } = token;

@@ -9,7 +9,7 @@ use urepo::serve::{AccessLine, Accesses, access_lines};
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::human;
-use crate::cli::records::web::AccessRecord;
+use crate::cli::records::web::{AccessRecord, Service};
 use crate::cli::table::{Cell, Grid};
 
 /// Access statistics.
@@ -59,7 +59,7 @@ impl Access {
                     Some(item) => (item.to_string(), Some(subject.as_str())),
                     None => (subject.clone(), None),
                 };
-                context.printer.record(&AccessRecord { id, day, accesses })
+                context.printer.record(&Service::new("access", AccessRecord { id, day, accesses }))
             });
         }
         let terminal = context.printer.stdout_width();

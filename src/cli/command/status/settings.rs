@@ -1,6 +1,5 @@
 //! `urepo status --settings`: each setting and where it comes from.
 
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -12,7 +11,7 @@ use crate::cli::config::{Listening, Origin, Sourced, files};
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::records::{self, Setting};
+use crate::cli::records::Setting;
 
 pub(super) fn run(context: &Context) -> Done {
     let mut rows = Vec::new();
@@ -121,14 +120,7 @@ fn tell(context: &Context, rows: &[Row]) -> Done {
     let printer = &context.printer;
 
     if printer.json {
-        let mut settings = BTreeMap::<&str, Setting<'_>>::new();
-        for (key, value, origin) in rows {
-            let more = |setting: &mut Setting<'_>| setting.value += &format!(", {value}");
-            let first = || Setting { value: value.clone(), origin };
-            settings.entry(key).and_modify(more).or_insert_with(first);
-        }
-        let files = files().iter().map(|path| path.display().to_string()).collect();
-        printer.record(&records::Config { settings, files })
+        rows.iter().try_for_each(|(key, value, from)| printer.record(&Setting { key, value, from }))
     } else {
         let width = |of: fn(&Row) -> &String| rows.iter().map(|row| of(row).len()).max();
         let key_width = width(|row| &row.0).unwrap_or(0);
