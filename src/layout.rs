@@ -36,6 +36,8 @@ pub const CHANGE_LOCK: &str = "change.lock";
 pub const SIDECAR: &str = "item.toml";
 /// The payload, in an item's directory.
 pub const PAYLOAD: &str = "doc";
+/// The files and the directories in the directory of an item.
+pub(crate) const ITEM: (&[&str], &[&str]) = (&[SIDECAR], &[PAYLOAD]);
 
 /// The place of a payload `path` in the directory of its item.
 pub fn in_payload(path: impl AsRef<Path>) -> PathBuf {

@@ -101,6 +101,14 @@ impl Dir {
         Ok(Listing::of(self.descriptor()).map(|entry| self.listed(entry)))
     }
 
+    /// The entries that the first call returns, of a directory that was opened for this one listing.
+    pub(super) fn first_entries(&self) -> Result<Vec<DirEntry>, PathError> {
+        self.step(Operation::List, Path::new("")).on("list", self.path())?;
+        let mut listing = Listing::of(self.descriptor());
+        listing.read().on("list", self.path())?;
+        listing.listed.into_iter().map(|entry| self.listed(Ok(entry))).collect()
+    }
+
     fn listed(
         &self,
         entry: rustix::io::Result<(OsString, FileType)>,

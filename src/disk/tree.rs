@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::stat::{Blocks, FileStat};
-use super::{Dir, IoContext, Kind, Met, PathError};
+use super::{Dir, DirEntry, IoContext, Kind, Met, PathError};
 
 /// The size of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,8 +31,22 @@ const MOST_OPEN: usize = 16;
 struct EmptiedDir {
     /// Its name in its parent.
     name: OsString,
+    /// Its bytes on the disk.
+    bytes: u64,
     /// The remaining entries.
     directories: Vec<OsString>,
+}
+
+/// The entries that a removal goes by.
+#[derive(Clone, Copy)]
+enum Entries<'n> {
+    /// At the top, files and directories of these names; below it, the first ones.
+    Likely(&'n [&'n str], &'n [&'n str]),
+    /// Those that the first call returns. In a small directory that is all of them, and the call that would say so is saved:
+    /// `rmdir` fails where there are more.
+    First,
+    /// All of them. The list is complete before anything is removed: removing while listing may skip entries.
+    All,
 }
 
 /// The way back to a directory while one below it is emptied.
@@ -51,20 +65,24 @@ impl Dir {
     /// directory is found by `..` and recognized by its inode. A directory that its owner may not
     /// change is made writable first.
     pub fn remove_tree(&self, relative: &Path) -> Result<(), PathError> {
-        self.remove_and_measure(relative, None)
+        self.remove_and_measure(relative, Entries::First, None)
     }
 
-    /// The same, with the size of what was removed.
-    pub(crate) fn remove_measured(&self, relative: &Path) -> Result<TreeSize, PathError> {
-        let mut size = TreeSize::default();
-        self.remove_and_measure(relative, Some(&mut size))?;
-        Ok(size)
+    /// The same for a directory that probably has these files and directories, and nothing else. Adds what it has to `size`.
+    pub(crate) fn remove_likely(
+        &self,
+        relative: &Path,
+        (files, directories): (&[&str], &[&str]),
+        size: Option<&mut TreeSize>,
+    ) -> Result<(), PathError> {
+        self.remove_and_measure(relative, Entries::Likely(files, directories), size)
     }
 
-    /// Removes the tree, and adds what it has to `size`.
+    /// Removes the tree, and adds what it has to `size`: by `entries`, and if something is left, by a complete list.
     fn remove_and_measure(
         &self,
         relative: &Path,
+        entries: Entries<'_>,
         mut size: Option<&mut TreeSize>,
     ) -> Result<(), PathError> {
         let (above, name) = super::split(relative);
@@ -76,29 +94,43 @@ impl Dir {
             opened = above;
             &opened
         };
-        let below = match dir.open_or_remove(name, size.as_deref_mut()) {
+        dir.remove_by(entries, name, size.as_deref_mut())
+            .or_else(|_| dir.remove_by(Entries::All, name, size))
+    }
+
+    /// Removes the tree `name`, if these `entries` are all.
+    fn remove_by(
+        &self,
+        entries: Entries<'_>,
+        name: &Path,
+        mut size: Option<&mut TreeSize>,
+    ) -> Result<(), PathError> {
+        let below = match self.open_or_remove(name) {
             // A file, or a link.
             Err(error) if error.is_link() || error.is(Errno::NOTDIR) => {
-                return dir.remove_and_count(name, size);
+                return self.remove_and_count(name, size);
             }
             below => below?,
         };
-        if let Some(below) = below {
-            below.remove_contents(size)?;
-            dir.remove_dir_if_there(Path::new(name))?;
-        }
-        Ok(())
+        let Some((below, bytes)) = below else { return Ok(()) };
+        below.remove_contents(entries, size.as_deref_mut())?;
+        self.remove_emptied(name, bytes, size)
     }
 
     /// Removes all that is in this directory, which was opened for that.
-    fn remove_contents(self, mut size: Option<&mut TreeSize>) -> Result<(), PathError> {
+    fn remove_contents(
+        self,
+        entries: Entries<'_>,
+        mut size: Option<&mut TreeSize>,
+    ) -> Result<(), PathError> {
         let (mut above, mut dir) = (Vec::new(), self);
-        let mut level = dir.remove_files(OsString::new(), size.as_deref_mut())?;
+        let mut level = dir.remove_files((OsString::new(), 0), entries, size.as_deref_mut())?;
+        let entries = if matches!(entries, Entries::All) { entries } else { Entries::First };
         loop {
             if let Some(name) = level.directories.pop() {
-                let below = dir.open_or_remove(Path::new(&name), size.as_deref_mut())?;
-                let Some(below) = below else { continue };
-                let emptied = below.remove_files(name, size.as_deref_mut())?;
+                let below = dir.open_or_remove(Path::new(&name))?;
+                let Some((below, bytes)) = below else { continue };
+                let emptied = below.remove_files((name, bytes), entries, size.as_deref_mut())?;
                 let parent = std::mem::replace(&mut dir, below);
                 let way_back = if above.len() < MOST_OPEN {
                     WayBack::Open(parent)
@@ -112,62 +144,77 @@ impl Dir {
                     WayBack::Open(parent) => parent,
                     WayBack::Above(identity) => dir.open_above(identity)?,
                 };
-                dir.remove_dir_if_there(Path::new(&level.name))?;
+                dir.remove_emptied(Path::new(&level.name), level.bytes, size.as_deref_mut())?;
                 level = parent;
             }
         }
     }
 
-    /// Opens the directory `name` for its removal, or removes it where it can only be empty: another user may have closed it.
-    fn open_or_remove(
-        &self,
-        name: &Path,
-        size: Option<&mut TreeSize>,
-    ) -> Result<Option<Dir>, PathError> {
+    /// Opens the directory `name` for its removal, with its bytes on the disk, or removes it where it can only be empty: another
+    /// user may have closed it.
+    fn open_or_remove(&self, name: &Path) -> Result<Option<(Dir, u64)>, PathError> {
         match self.open_up_with_blocks(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 self.remove_dir_if_there(name).map_err(|_| error).map(|()| None)
             }
-            opened => {
-                let (dir, blocks) = opened?;
-                if let Some(size) = size {
-                    size.freed += blocks.bytes;
-                }
-                Ok(Some(dir))
-            }
+            opened => opened.map(|(dir, blocks)| Some((dir, blocks.bytes))),
         }
+    }
+
+    /// Removes the empty directory `name`, and adds its bytes on the disk to `size`.
+    fn remove_emptied(
+        &self,
+        name: &Path,
+        bytes: u64,
+        size: Option<&mut TreeSize>,
+    ) -> Result<(), PathError> {
+        self.remove_dir_if_there(name)?;
+        if let Some(size) = size {
+            size.freed += bytes;
+        }
+        Ok(())
     }
 
     /// Removes the file `name`, and adds it to `size`. One that has another name frees nothing.
     fn remove_and_count(&self, name: &Path, size: Option<&mut TreeSize>) -> Result<(), PathError> {
-        if let Some(size) = size
-            && let Some((stamp, blocks)) = self.stat_with_blocks(name)?
+        let found = if size.is_some() { self.stat_with_blocks(name)? } else { None };
+        self.remove_file_if_there(name)?;
+        if let Some((stamp, blocks)) = found
+            && let Some(size) = size
         {
             size.files += 1;
             size.bytes += stamp.bytes;
             size.freed += if blocks.names == 1 { blocks.bytes } else { 0 };
         }
-        self.remove_file_if_there(name)
+        Ok(())
     }
 
-    /// Removes the files of this directory, which is `name` in its parent.
+    /// Removes the files of this directory, which is `name` in its parent and has these bytes on the disk.
     fn remove_files(
         &self,
-        name: OsString,
+        (name, bytes): (OsString, u64),
+        entries: Entries<'_>,
         mut size: Option<&mut TreeSize>,
     ) -> Result<EmptiedDir, PathError> {
+        let listed = match entries {
+            Entries::Likely(files, directories) => {
+                let entry = |kind| move |name: &&str| DirEntry { name: OsString::from(name), kind };
+                let files = files.iter().map(entry(Kind::File));
+                files.chain(directories.iter().map(entry(Kind::Directory))).collect()
+            }
+            Entries::First => self.first_entries()?,
+            Entries::All => self.only_entries()?.collect::<Result<Vec<_>, _>>()?,
+        };
         let mut directories = Vec::new();
-        // The list is complete before anything is removed: removing while listing may skip entries.
-        let entries = self.only_entries()?.collect::<Result<Vec<_>, _>>()?;
-        for entry in entries {
+        for entry in listed {
             if entry.kind == Kind::Directory {
                 directories.push(entry.name);
             } else {
                 self.remove_and_count(Path::new(&entry.name), size.as_deref_mut())?;
             }
         }
-        Ok(EmptiedDir { name, directories })
+        Ok(EmptiedDir { name, bytes, directories })
     }
 
     /// Opens the parent of this directory, which must have this `identity`.

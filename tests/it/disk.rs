@@ -221,6 +221,21 @@ fn a_tree_of_any_depth_is_removed() {
     root.remove_tree(Path::new("absent/too")).unwrap();
 }
 
+/// More files than one call lists, at each level: what the first pass leaves, the second one removes.
+#[test]
+fn a_tree_of_many_files_is_removed() {
+    let scratch = scratch();
+    let root = Dir::open(scratch.path(), Watcher::default()).unwrap();
+    for above in ["a", "a/b", "a/b/c"] {
+        root.make_dir(above).unwrap();
+        for number in 0..1500 {
+            root.create_file(format!("{above}/a-file-with-a-long-name-{number}")).unwrap();
+        }
+    }
+    root.remove_tree(Path::new("a")).unwrap();
+    assert_eq!(tree(scratch.path()), [""; 0]);
+}
+
 /// What has the name already stays, whether the system refuses in the same step or not.
 #[test]
 fn a_name_in_use_is_never_replaced() {

@@ -262,7 +262,8 @@ impl Trashed {
 
     /// Removes the entry from `trash` permanently, and returns the size that it had.
     pub(crate) fn remove(&self, trash: &Dir) -> Result<TreeSize, PathError> {
-        let size = trash.remove_measured(self.path())?;
+        let mut size = TreeSize::default();
+        trash.remove_likely(self.path(), layout::ITEM, Some(&mut size))?;
         if self.name.as_str().len() > LONGEST_NAME {
             let name = format!("{}{NAME}", plain_of(&self.entry));
             trash.remove_file_if_there(Path::new(&name))?;

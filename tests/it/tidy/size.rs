@@ -28,7 +28,7 @@ const PARTS: &[(&str, usize, &[&str])] = &[
     ("identity", 2_659, &["src/identity"]),
     (
         "values",
-        1_007,
+        1_008,
         &[
             "src/item",
             "src/digest",
@@ -53,9 +53,9 @@ const PARTS: &[(&str, usize, &[&str])] = &[
             "src/export/metadata",
         ],
     ),
-    ("disk", 3_630, &["src/disk", "src/flow"]),
+    ("disk", 3_670, &["src/disk", "src/flow"]),
     ("distributor", 1_118, &["src/distributor"]),
-    ("collection", 6_910, &["src/collection"]),
+    ("collection", 6_911, &["src/collection"]),
     ("index", 2_138, &["src/index", "src/catalog"]),
     ("holdings", 974, &["src/holdings"]),
     ("verify", 2_923, &["src/verify"]),

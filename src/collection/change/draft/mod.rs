@@ -119,7 +119,7 @@ impl Writer {
     /// Removes a staged item, or the item it has replaced, except files that a later run can resume.
     pub(crate) fn discard(&self, staged: &StagedItem) {
         // Entries that cannot be removed now are removed with the stage.
-        let _ = self.stage().remove_tree(&staged.at);
+        let _ = self.stage().remove_likely(&staged.at, layout::ITEM, None);
     }
 }
 
