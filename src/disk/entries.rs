@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{FileType, Mode, OFlags, RawDir};
+use rustix::fs::{FileType, Mode, OFlags, RawDir, SeekFrom};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::watch::Operation;
@@ -107,6 +107,14 @@ impl Dir {
         let mut listing = Listing::of(self.descriptor());
         listing.read().on("list", self.path())?;
         listing.listed.into_iter().map(|entry| self.listed(Ok(entry))).collect()
+    }
+
+    /// All entries, of a directory that may have been listed before, on this thread.
+    pub(crate) fn entries_again(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
+        rustix::fs::seek(self.descriptor(), SeekFrom::Start(0)).on("list", self.path())?;
+        self.only_entries()
     }
 
     fn listed(

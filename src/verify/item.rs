@@ -1,5 +1,6 @@
 //! One item: its sidecar, then its payload.
 
+use std::borrow::Borrow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,11 +24,7 @@ pub fn verify_item(
     interrupt: &Interrupt,
 ) -> Option<ItemReport> {
     let context = Context::new(depth, progress, interrupt);
-    let dir = match item.dir().try_clone() {
-        Ok(dir) => dir,
-        Err(error) => return Some(ItemReport::unopened(item.name().clone(), &error)),
-    };
-    let inspection = Inspection::of(item.name().clone(), None, dir, &context)?;
+    let inspection = Inspection::of(item.name().clone(), None, item.dir(), &context)?;
     if let Some(reading) = &inspection.reading {
         reading.read_share(&context);
     }
@@ -43,11 +40,7 @@ pub(super) fn verify_as_read(
     interrupt: &Interrupt,
 ) -> Option<ItemReport> {
     let context = Context::new(depth, progress, interrupt);
-    let dir = match item.dir().try_clone() {
-        Ok(dir) => dir,
-        Err(error) => return Some(ItemReport::unopened(item.name().clone(), &error)),
-    };
-    let report = ItemReport::new(item.name().clone(), Findings::default());
+    let (report, dir) = (ItemReport::new(item.name().clone(), Findings::default()), item.dir());
     let mut inspection = Inspection { report, dir, sidecar: None, here: None, reading: None };
     inspection.look_at_payload(sidecar, &context)?;
     if let Some(reading) = &inspection.reading {
@@ -108,9 +101,10 @@ impl ItemReport {
 
 /// An item that has been checked except for the bytes of its files.
 #[derive(Debug)]
-pub(super) struct Inspection {
+pub(super) struct Inspection<D> {
     report: ItemReport,
-    dir: Dir,
+    /// Its directory, owned or borrowed.
+    dir: D,
     /// The sidecar.
     sidecar: Option<FileStat>,
     /// The holding that it describes.
@@ -119,20 +113,20 @@ pub(super) struct Inspection {
     pub reading: Option<Arc<DigestRun>>,
 }
 
-impl Inspection {
+impl<D: Borrow<Dir>> Inspection<D> {
     /// Checks everything but the bytes of the item `name` in `dir`, unless stopped.
     pub(super) fn of(
         name: RepositoryName,
         at: Option<&str>,
-        dir: Dir,
+        dir: D,
         context: &Context<'_>,
-    ) -> Option<Inspection> {
+    ) -> Option<Inspection<D>> {
         let mut findings = Findings::default();
-        let stamp = dir.stat(layout::SIDECAR);
+        let stamp = dir.borrow().stat(layout::SIDECAR);
         let known = stamp.as_ref().map_or(None, |stamp| *stamp);
         let _admitted = context.admit(known.map_or(0, |stamp| stamp.bytes));
-        let sidecar = record::read(&name, at, &dir, stamp, &mut findings);
-        if let Err(error) = tell_strays(&dir, sidecar.as_ref(), &mut findings) {
+        let sidecar = record::read(&name, at, dir.borrow(), stamp, &mut findings);
+        if let Err(error) = tell_strays(dir.borrow(), sidecar.as_ref(), &mut findings) {
             findings.push(Finding::of_error(Place::Item, &error));
         }
         let mut inspection = Inspection {
@@ -163,7 +157,8 @@ impl Inspection {
     pub(super) fn is_no_item(&self, collection: &Collection) -> bool {
         let is_no_item =
             |dir: Dir| StoredItem::at(self.report.name.clone(), dir).is_no_item(collection);
-        self.sidecar.is_none() && self.dir.try_clone().and_then(is_no_item).unwrap_or(false)
+        self.sidecar.is_none()
+            && self.dir.borrow().try_clone().and_then(is_no_item).unwrap_or(false)
     }
 
     /// The state of the item, unless damage has been found.
@@ -180,12 +175,13 @@ impl Inspection {
         let place = || Place::Beside(PathBuf::from(layout::PAYLOAD));
         let opened = match sidecar.state {
             State::Elsewhere | State::Deleted => None,
-            State::Original | State::Copy => match self.dir.open_dir(layout::PAYLOAD) {
+            State::Original | State::Copy => match self.dir.borrow().open_dir(layout::PAYLOAD) {
                 Ok(doc) => return self.compare(doc, sidecar, context),
                 Err(error) => Some(error),
             },
         };
-        let kind = self.dir.stat(layout::PAYLOAD).map(|stamp| stamp.map(|stamp| stamp.kind));
+        let kind =
+            self.dir.borrow().stat(layout::PAYLOAD).map(|stamp| stamp.map(|stamp| stamp.kind));
         let finding = match (opened, kind) {
             (_, Err(error)) | (Some(error), Ok(Some(Kind::Directory))) => {
                 Finding::of_error(place(), &error)
@@ -236,7 +232,7 @@ impl Inspection {
         if !is_damage {
             return false;
         }
-        let stamp = self.dir.stat(layout::SIDECAR);
+        let stamp = self.dir.borrow().stat(layout::SIDECAR);
         if let Err(error) = &stamp
             && error.shortage().is_some()
         {

@@ -91,7 +91,7 @@ pub(super) struct Work<'a> {
 }
 
 /// An item whose files remain to be read.
-type Opened = (VerifyJob, Inspection);
+type Opened = (VerifyJob, Inspection<Dir>);
 
 impl Work<'_> {
     /// Verifies the items of a batch.
@@ -133,7 +133,7 @@ impl Work<'_> {
 
     /// Checks everything but the bytes of an item, or returns its final report.
     #[expect(clippy::result_large_err, reason = "it is made once for each item, and moved once")]
-    fn inspect(&self, ticket: &VerifyJob) -> Result<Inspection, JobResult> {
+    fn inspect(&self, ticket: &VerifyJob) -> Result<Inspection<Dir>, JobResult> {
         if self.context.is_stopped() {
             return Err(Err(Unverified::Stopped));
         }
@@ -226,7 +226,7 @@ impl Work<'_> {
     }
 
     /// Answers a ticket, unless the item has to be verified again.
-    fn finish(&self, ticket: VerifyJob, mut inspection: Inspection) -> Option<VerifyJob> {
+    fn finish(&self, ticket: VerifyJob, mut inspection: Inspection<Dir>) -> Option<VerifyJob> {
         if self.context.is_stopped() {
             ticket.answer(Err(Unverified::Stopped));
         } else if ticket.attempt < ATTEMPTS && inspection.is_outdated() {

@@ -20,7 +20,7 @@ pub(crate) fn strays_in(
     item: &Dir,
 ) -> Result<impl Iterator<Item = Result<DirEntry, PathError>> + use<'_>, PathError> {
     let is_part = |entry: &DirEntry| entry.name == layout::SIDECAR || entry.name == layout::PAYLOAD;
-    Ok(item.entries()?.filter(move |entry| !entry.as_ref().is_ok_and(is_part)))
+    Ok(item.entries_again()?.filter(move |entry| !entry.as_ref().is_ok_and(is_part)))
 }
 
 /// Bytes of the ledger that are searched in the time of one look at an item.
@@ -106,7 +106,7 @@ impl StoredItem {
         interrupt: &Interrupt,
     ) -> Result<Vec<PathBuf>, CopyError> {
         let (mut found, mut payload_kind) = (Vec::new(), None);
-        for entry in self.dir().entries()? {
+        for entry in self.dir().entries_again()? {
             let DirEntry { name, kind } = entry?;
             match name.as_bytes() {
                 name if name == layout::SIDECAR.as_bytes() => {}
