@@ -64,23 +64,15 @@ impl Context {
         report: &mut Report<'_>,
     ) -> Result<Vec<RepositoryName>, Failure> {
         let passes_tombstones = matches!(selection.tombstones(), Tombstones::Pass);
-        let (mut names, mut unread) = (Vec::new(), Vec::new());
+        let (mut names, mut payloads) = (Vec::new(), collection.payloads());
         selection.of(self, collection)?.with_payload().into_feed()(&mut |name| {
             self.interrupt.flow()?;
-            if !passes_tombstones {
+            // What cannot be read is reported in its turn.
+            if !passes_tombstones || payloads.is_gone(&name) != Some(true) {
                 names.push(name);
-                return ControlFlow::Continue(());
-            }
-            match collection.named_item(&name).and_then(|item| item.sidecar()) {
-                Ok((sidecar, _)) if !sidecar.state.has_payload() => {}
-                Ok(_) => names.push(name),
-                Err(error) => unread.push((name, error)),
             }
             ControlFlow::Continue(())
         })?;
-        for (name, error) in unread {
-            let _ = report.failed(name.as_str(), error.into());
-        }
         let _ = report.unresolved();
         Ok(names)
     }

@@ -48,7 +48,7 @@ pub use error::OriginalError;
 pub use places::places;
 pub use reading::holdings;
 pub(crate) use reading::{Ledgers, holdings_with, read};
-pub(crate) use sight::{Seen, line_below, line_of, with_line, with_line_read};
+pub(crate) use sight::{Seen, line_below, line_in, line_of, with_line, with_line_read};
 pub use sight::{Sight, Unseen};
 pub use survey::{Report, Survey};
 pub(crate) use unused::Arrival;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use crate::collection::{Collection, CollectionError, Lookup};
+use crate::collection::{Collection, CollectionError, Event, Lookup};
 use crate::custody::{Has, Holding, Refusal};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
@@ -231,7 +231,15 @@ pub(crate) fn line_below(
     collection: &Collection,
     own: Option<&Holding>,
 ) -> Result<Option<Holding>, PathError> {
-    let recorded = collection.last_record_read(name)?;
+    line_in(collection.last_record_read(name)?.as_ref(), (collection, name), own)
+}
+
+/// The same of the last line that was `recorded`.
+pub(crate) fn line_in(
+    recorded: Option<&Event>,
+    (collection, name): (&Collection, &RepositoryName),
+    own: Option<&Holding>,
+) -> Result<Option<Holding>, PathError> {
     let Some(mut line) = recorded.and_then(|line| line.as_holding(collection.id())) else {
         return Ok(None);
     };

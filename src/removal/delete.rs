@@ -78,7 +78,8 @@ impl<'o> Change<&RepositoryName> for Deletion<'_, 'o> {
                     let event = event.with_digest_before(planned.record.sidecar.payload.digest);
                     let event = Event { note: self.order.reason.clone(), ..event };
                     let before = &planned.record.sidecar;
-                    let line = Line::new(&planned.permit, before, after, event);
+                    let mut line = Line::new(&planned.permit, before, after, event);
+                    line.is_recorded = planned.is_recorded;
                     swaps.push(Swap { item, entry, line });
                     at_of.push(at);
                     Ok(planned.plan.clone())

@@ -2,9 +2,9 @@
 
 use super::proof::{self, SecondHolding};
 use super::{RemovalError, proof::Proof};
-use crate::collection::{Collection, ReadSidecar, StoredItem};
-use crate::custody::{Deletion, Has, Permit, Refusal};
-use crate::holdings::{Sight, with_line_read};
+use crate::collection::{Collection, Event, ReadSidecar, StoredItem};
+use crate::custody::{Deletion, Has, Holding, Permit, Refusal};
+use crate::holdings::{Sight, line_in};
 use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
@@ -116,6 +116,8 @@ pub(super) struct Planned<'a> {
     pub(super) permit: Permit,
     /// The date of the deletion that is repeated.
     pub(super) deleted: Option<Instant>,
+    /// Whether the last line of the ledger says what the item is.
+    pub(super) is_recorded: bool,
 }
 
 impl<'a> Planned<'a> {
@@ -127,7 +129,10 @@ impl<'a> Planned<'a> {
         interrupt: &Interrupt,
     ) -> Result<Planned<'a>, RemovalError> {
         let record = item.read_sidecar()?;
-        let (step, permit, deleted) = step(collection, item, &record, order.sight)?;
+        let recorded = collection.last_record_read(item.name())?;
+        let (step, permit, deleted) =
+            step(collection, item, (&record, recorded.as_ref()), order.sight)?;
+        let is_recorded = recorded.is_some_and(|line| line.holding == Some(record.here()));
         let is_permanent = step == Step::Delete && !record.sidecar.transferable;
         if is_permanent && order.permanent == PermanentRule::Refuse {
             return Err(RemovalError::NotTransferable { name: item.name().clone() });
@@ -150,7 +155,7 @@ impl<'a> Planned<'a> {
             files: record.sidecar.payload.files,
             bytes: record.sidecar.payload.bytes,
         };
-        Ok(Planned { plan, record, proof, permit, deleted })
+        Ok(Planned { plan, record, proof, permit, deleted, is_recorded })
     }
 }
 
@@ -159,7 +164,7 @@ impl<'a> Planned<'a> {
 fn step(
     collection: &Collection,
     item: &StoredItem,
-    record: &ReadSidecar,
+    (record, recorded): (&ReadSidecar, Option<&Event>),
     sight: &Sight<'_>,
 ) -> Result<(Step, Permit, Option<Instant>), RemovalError> {
     let name = item.name();
@@ -177,11 +182,12 @@ fn step(
         }
         State::Original | State::Copy => {}
     }
-    let mut own = item.holding(record, collection.id())?;
-    if own.has == Has::Damaged {
-        own.has = Has::Payload;
-    }
-    let mut seen = with_line_read(collection, name, &own)?;
+    // Whether that is damaged is checked apart.
+    let (has, custody, changed) =
+        (Has::Payload, record.sidecar.custody.clone(), record.sidecar.changed());
+    let own = Holding { at: collection.id().to_owned(), has, custody, changed };
+    let line = line_in(recorded, (collection, name), Some(&own))?;
+    let mut seen: Vec<_> = [own.clone()].into_iter().chain(line).collect();
     if own.is_own() {
         seen.extend(sight.look(name, &own));
     }

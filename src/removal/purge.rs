@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{Note, RemovalError};
 use crate::agent::Agent;
 use crate::collection::{
-    Collection, CollectionError, Event, EventKind, Names, TrashContents, Trashed, items_at_a_time,
-    lock_changes,
+    Collection, CollectionError, Event, EventKind, Names, Payloads, TrashContents, Trashed,
+    items_at_a_time, lock_changes,
 };
 use crate::disk::{Dir, Lock, TreeSize};
 use crate::identity::{Instant, RepositoryName};
@@ -187,17 +187,22 @@ impl<'a> Purger<'a> {
         group: &[Purgeable],
     ) -> Result<Vec<Result<Option<Trashed>, RemovalError>>, RemovalError> {
         let _locks = lock_changes([self.collection], self.agent, &self.waiter)?;
-        let condemned = group.iter().map(|entry| self.condemn(entry)).collect();
+        let mut payloads = self.collection.payloads();
+        let condemned = group.iter().map(|entry| self.condemn(entry, &mut payloads)).collect();
         self.trash.sync()?;
         Ok(condemned)
     }
 
     /// Marks an entry as being purged; `None` if it is gone.
-    fn condemn(&self, entry: &Purgeable) -> Result<Option<Trashed>, RemovalError> {
+    fn condemn(
+        &self,
+        entry: &Purgeable,
+        payloads: &mut Payloads<'_>,
+    ) -> Result<Option<Trashed>, RemovalError> {
         if self.interrupt.requested() {
             return Err(RemovalError::Interrupted);
         }
-        self.refuse_if_needed(entry)?;
+        self.refuse_if_needed(entry, payloads)?;
         match entry.trashed.condemn(self.trash) {
             // Another run has purged or restored it.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -229,8 +234,12 @@ impl<'a> Purger<'a> {
     }
 
     /// An Original without a payload, perhaps restored by hand: the bytes in the trash may be the only ones.
-    fn refuse_if_needed(&self, entry: &Purgeable) -> Result<(), RemovalError> {
-        if entry.held != TrashContents::Item {
+    fn refuse_if_needed(
+        &self,
+        entry: &Purgeable,
+        payloads: &mut Payloads<'_>,
+    ) -> Result<(), RemovalError> {
+        if entry.held != TrashContents::Item || payloads.is_gone(&entry.name) == Some(true) {
             return Ok(());
         }
         let item = match self.collection.item(&entry.name) {

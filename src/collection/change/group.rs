@@ -75,13 +75,15 @@ pub(crate) struct Line {
     before: Here,
     /// The holding after the change.
     after: Here,
+    /// Whether the last line is known to say what `before` says: the ledger need not be asked what it lacks.
+    pub is_recorded: bool,
 }
 
 impl Line {
     /// The line about an item whose sidecar was `before` and becomes `after`, with the custody of `permit`.
     pub(crate) fn new(permit: &Permit, before: &Sidecar, after: &Sidecar, event: Event) -> Line {
         let after = Here::under(permit, after.state, after.changed());
-        Line { event, before: Here::of(before), after }
+        Line { event, before: Here::of(before), after, is_recorded: false }
     }
 
     fn event(&self) -> Event {
@@ -120,7 +122,7 @@ impl<'l> Rewrite<'l> {
         (text, after): (NewText, Here),
         event: Event,
     ) -> Rewrite<'l> {
-        Rewrite { item, version, text, line: Line { event, before, after } }
+        Rewrite { item, version, text, line: Line { event, before, after, is_recorded: false } }
     }
 }
 
@@ -297,6 +299,9 @@ impl Writer {
         items: &[(&RepositoryName, &Line)],
     ) -> Result<Vec<Option<Event>>, PathError> {
         let missing = |(name, line): &(&RepositoryName, &Line)| {
+            if line.is_recorded {
+                return Ok(None);
+            }
             collection.missing_line((name, &line.before), line.event.date, self.agent())
         };
         items.iter().map(missing).collect()

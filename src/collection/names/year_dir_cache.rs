@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::collection::Collection;
+use crate::collection::item::read_sidecar;
 use crate::disk::{Dir, PathError, open_at_most};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -47,14 +48,27 @@ impl<'a> YearDirCache<'a> {
     }
 }
 
-/// Which items have a directory of files.
+/// What items have, found without opening their directories.
 pub struct Payloads<'a>(pub(in crate::collection) YearDirCache<'a>);
 
 impl Payloads<'_> {
-    /// Whether the item `name` has one. It has none if it was deleted or has moved, or is damaged.
+    /// Whether the item `name` has a directory of files. It has none if it was deleted or has moved, or is damaged.
     pub fn has(&mut self, name: &RepositoryName) -> bool {
+        let found = self.of(name, layout::PAYLOAD);
+        found.is_some_and(|(dir, path)| dir.glance(&path).is_some())
+    }
+
+    /// Whether the item `name` is a stub or a tombstone by its sidecar; `None` if that cannot be read in the place of the name.
+    pub fn is_gone(&mut self, name: &RepositoryName) -> Option<bool> {
+        let (dir, path) = self.of(name, layout::SIDECAR)?;
+        let (sidecar, ..) = read_sidecar(&mut dir.open_file(path).ok()?).ok()?;
+        (sidecar.repository == *name).then(|| !sidecar.state.has_payload())
+    }
+
+    /// The year of the item `name`, and the path of `part` of the item there.
+    fn of(&mut self, name: &RepositoryName, part: &str) -> Option<(&Dir, String)> {
         let (path, leaf) = name.as_str().rsplit_once('/').unwrap_or((name.as_str(), ""));
-        let dir = self.0.dir(Path::new(path)).ok().flatten();
-        dir.is_some_and(|dir| dir.glance(&[leaf, layout::PAYLOAD].join("/")).is_some())
+        let dir = self.0.dir(Path::new(path)).ok().flatten()?;
+        Some((dir, [leaf, part].join("/")))
     }
 }

@@ -220,6 +220,10 @@ impl Trashed {
 
     /// Its contents in the open `trash`.
     pub(crate) fn held(&self, trash: &Dir) -> Result<TrashContents, PathError> {
+        let is_marked = self.is_aside() || self.is_purged();
+        if !is_marked && trash.glance(&[&*self.entry, layout::PAYLOAD].join("/")).is_some() {
+            return Ok(TrashContents::Item);
+        }
         let item = StoredItem::at(self.name.clone(), trash.open_dir(self.path())?);
         if self.is_aside() {
             return Ok(TrashContents::LeftOver);

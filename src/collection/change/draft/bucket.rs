@@ -46,8 +46,13 @@ impl Default for Buckets {
 }
 
 impl Buckets {
-    /// Creates the directory of a new item. Returns its place in the stage, and the directory.
-    pub(super) fn make_item(&self, stage: &Dir) -> Result<(PathBuf, Dir), PathError> {
+    /// Creates the directory of a new item, and calls `begin` with its parent and its name there. Returns its place in the stage,
+    /// and the result of `begin`.
+    pub(super) fn make_item<T>(
+        &self,
+        stage: &Dir,
+        begin: impl FnOnce(&Dir, &Path) -> T,
+    ) -> Result<(PathBuf, T), PathError> {
         let thread = rayon::current_thread_index().unwrap_or(0) % THREADS;
         let mut filling = self.threads[thread].lock().unwrap_or_else(PoisonError::into_inner);
         let number = filling.begun;
@@ -66,8 +71,8 @@ impl Buckets {
         let item = PathBuf::from(number.to_string());
         let (name, bucket) = filling.bucket.insert((name, bucket));
         bucket.make_dir(&item)?;
-        let dir = bucket.open_dir(&item)?;
-        Ok((name.join(item), dir))
+        let begun = begin(bucket, &item);
+        Ok((name.join(item), begun))
     }
 
     /// Calls `act`, which moves `item` out of the stage, with the open directory of the item, and its name there.

@@ -52,7 +52,9 @@ impl Writer {
 
     /// Begins an item in `partial`, if given, which contains the files of an interrupted run.
     pub(crate) fn resumable_draft(&self, partial: Option<Partial>) -> Result<Draft<'_>, PathError> {
-        let (at, in_stage) = self.buckets.make_item(self.stage())?;
+        let (at, in_stage) =
+            self.buckets.make_item(self.stage(), |bucket, item| bucket.open_dir(item))?;
+        let in_stage = in_stage?;
         in_stage.make_dir(layout::PAYLOAD)?;
         let staged = StagedItem { at, partial: partial.map(Arc::new) };
         Ok(Draft { writer: self, staged, in_stage })
@@ -60,14 +62,14 @@ impl Writer {
 
     /// Stages a tombstone or a stub.
     pub(crate) fn stage_tombstone(&self, text: &NewText) -> Result<StagedItem, PathError> {
-        let (at, in_stage) = self.buckets.make_item(self.stage())?;
-        let draft = Draft { writer: self, staged: StagedItem { at, partial: None }, in_stage };
-        if let Err(error) = draft.write_sidecar(text) {
-            // A full disk has no room for half of it.
-            self.discard(&draft.staged);
-            return Err(error);
-        }
-        Ok(draft.staged)
+        let (at, written) = self.buckets.make_item(self.stage(), |bucket, item| {
+            let mut file = bucket.create_file(item.join(layout::SIDECAR))?;
+            text.write(|piece| file.write_all(piece))
+        })?;
+        let staged = StagedItem { at, partial: None };
+        // A full disk has no room for half of it.
+        written.inspect_err(|_: &PathError| self.discard(&staged))?;
+        Ok(staged)
     }
 
     /// Creates the sidecar of a staged item.

@@ -213,7 +213,9 @@ impl Writer {
         let (trash, mut entries) = (collection.ensure_trash()?, Vec::new());
         let mut moved = items.into_iter().try_for_each(|(staged, name)| {
             let entry = collection.new_entry(&trash, name)?;
-            let moved = self.stage().rename_new(&staged.at, &trash, entry.path());
+            let moved = self.buckets.take_out(self.stage(), &staged.at, |from, at| {
+                from.rename_new(at, &trash, entry.path())
+            });
             entries.push(entry);
             moved
         });
