@@ -132,7 +132,11 @@ impl Printer {
             verbosity,
             json,
             purpose,
-            color,
+            // Decided once, not for each line.
+            color: match color {
+                ColorChoice::Auto => anstream::AutoStream::choice(&io::stderr()),
+                chosen => chosen,
+            },
             stdout_is_terminal: io::stdout().is_terminal(),
             lost: Arc::default(),
         }
@@ -290,6 +294,7 @@ impl Printer {
     /// An error on stderr is ignored: it cannot be reported anywhere.
     pub(crate) fn say(&self, line: &str) {
         let mut err = anstream::AutoStream::new(io::stderr(), self.color);
-        let _ = without_bar(|| writeln!(err, "{line}"));
+        // In one piece: the stream writes each part of a format by itself.
+        let _ = without_bar(|| err.write_all(format!("{line}\n").as_bytes()));
     }
 }
