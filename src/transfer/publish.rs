@@ -313,6 +313,7 @@ impl Shared<'_> {
             match self.to.year_of_arrivals(&year) {
                 Ok(year) => placed.extend(self.place_in(locks, &year, items, group)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                    self.destination_items.forget_new();
                     for (at, staged) in items {
                         let changed = staged.changed();
                         self.missed(at, &staged, changed, Some(locks), group);

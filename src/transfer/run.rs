@@ -93,7 +93,7 @@ impl Transfer<'_> {
             from: self.from,
             to: self.to,
             source_items: Lookup::new(self.from),
-            destination_items: Lookup::new(self.to),
+            destination_items: Lookup::of_arrivals(self.to),
             writer: self.writer.as_ref(),
             source_writer: self.source_writer.as_ref(),
             options: self.options,

@@ -58,8 +58,10 @@ impl<'a> Shared<'a> {
         self.writer.expect("because `run` refuses to act without a writer")
     }
 
-    /// Reads the ledgers of both sides and of the neighbours on to their ends. An error is met again with an item.
+    /// Reads the ledgers of both sides and of the neighbours on to their ends, and looks for new prefixes at the destination.
+    /// An error is met again with an item.
     pub(super) fn follow_ledgers(&self) {
+        self.destination_items.forget_new();
         let _ = self.from.follow_ledger();
         self.sight.follow_with(self.to);
     }

@@ -81,6 +81,7 @@ pub(super) struct LabelSource<'a> {
 
 impl LabelSource<'_> {
     fn issue(&mut self, count: usize, patience: Patience) -> Result<Issued, DistributorError> {
+        self.names.look_again();
         self.distributor.issue(count, &self.names, patience)
     }
 

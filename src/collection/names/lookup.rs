@@ -18,11 +18,24 @@ pub(crate) struct Lookup<'a> {
     prefixes: Mutex<HashMap<String, Arc<[PathBuf]>>>,
     /// The directories for prefixes that have none yet, in the spelling chosen first.
     new: Mutex<HashMap<String, PathBuf>>,
+    /// Whether a prefix in `new` is taken to have no directory, instead of listing the root for each of its items.
+    keeps_new: bool,
 }
 
 impl<'a> Lookup<'a> {
     pub(crate) fn new(collection: &'a Collection) -> Lookup<'a> {
-        Lookup { collection, prefixes: Mutex::default(), new: Mutex::default() }
+        Lookup { collection, prefixes: Mutex::default(), new: Mutex::default(), keeps_new: false }
+    }
+
+    /// The same for items that arrive here. A prefix found without a directory is not looked for again until
+    /// [`Lookup::forget_new`]: before the directory is made, [`Collection::year_of_arrivals`] looks for it under the lock.
+    pub(crate) fn of_arrivals(collection: &'a Collection) -> Lookup<'a> {
+        Lookup { keeps_new: true, ..Lookup::new(collection) }
+    }
+
+    /// Forgets which prefixes had no directory.
+    pub(crate) fn forget_new(&self) {
+        self.chosen().clear();
     }
 
     /// The collection.
@@ -102,8 +115,7 @@ impl<'a> Lookup<'a> {
     }
 
     fn new_directory(&self, name: &RepositoryName) -> PathBuf {
-        let mut new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
-        new.entry(name.prefix().folded()).or_insert_with(|| prefix(name)).clone()
+        self.chosen().entry(name.prefix().folded()).or_insert_with(|| prefix(name)).clone()
     }
 
     /// The directories of the prefix of `name`, one for each spelling.
@@ -113,11 +125,18 @@ impl<'a> Lookup<'a> {
         if let Some(found) = self.known().get(&folded) {
             return Ok(Arc::clone(found));
         }
+        if self.keeps_new && self.chosen().contains_key(&folded) {
+            return Ok(Arc::default());
+        }
         let found = prefixes(self.collection.root(), &prefix.path_components().0)?;
         let mut known = self.known();
         known.extend(found.into_iter().map(|(prefix, found)| (prefix, found.into())));
-        // An absence is not cached: a directory may be created at any time.
+        // An absence is kept only in `new`, for a while: a directory may be created at any time.
         Ok(known.get(&folded).cloned().unwrap_or_default())
+    }
+
+    fn chosen(&self) -> MutexGuard<'_, HashMap<String, PathBuf>> {
+        self.new.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<String, Arc<[PathBuf]>>> {

@@ -69,13 +69,20 @@ impl<'a> PrefixTree<'a> {
         Ok(found)
     }
 
-    /// The same, which are listed until there are some.
+    /// The same, listed once.
     fn cached_directories(&self) -> Result<&[PathBuf], PathError> {
         if let Some(found) = self.directories.get() {
             return Ok(found);
         }
         let found = self.directories_of_subsystem()?;
-        Ok(if found.is_empty() { &[] } else { self.directories.get_or_init(|| found) })
+        Ok(self.directories.get_or_init(|| found))
+    }
+
+    /// Lists the directories again if there were none: items may have been published since.
+    pub(in crate::collection) fn look_again(&mut self) {
+        if self.directories.get().is_some_and(Vec::is_empty) {
+            self.directories.take();
+        }
     }
 
     /// The newest names of a directory. Only directories are items.
