@@ -231,6 +231,7 @@ impl Reader {
         let mut command = Command::new("sh");
         command.args(["-euc", script]).current_dir(self.world.path("")).stdin(Stdio::null());
         command.env("PATH", path).env("HOME", self.world.path("home")).env("NO_COLOR", "1");
+        command.env("VISUAL", "true");
         command.env("XDG_CONFIG_HOME", self.world.path(".config"));
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("UREPO_") {

@@ -227,7 +227,7 @@ fn another_relation_takes_the_place_of_the_present_one_at_all_three_ends() {
 #[test]
 fn many_items_become_parts_and_a_bad_one_is_named() {
     let two = Two::new();
-    let ran = two.relate("A NONE part_of=B");
+    let ran = two.relate("-y A NONE part_of=B");
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     assert!(ran.stderr.contains("NONE"), "{}", ran.stderr);
     assert_eq!(two.held_here(), ["[relations] next_higher_unit = \"B\"", ""]);

@@ -126,6 +126,6 @@ fn many_texts_are_explained_from_standard_input() {
     assert!(texts[2]["parts"]["odd"].as_str().unwrap().contains("underscore"), "{told:?}");
     let both = "rep sid.inpe.br/mtc-m19/2013/09.04.12.27.57 ibip 8JMKD3MGP7W/3EPGUE5";
     let told = records(&world.run_args(["resolve", "--explain", "--json", both]));
-    assert_eq!(told[0]["repository"], "sid.inpe.br/mtc-m19/2013/09.04.12.27.57");
+    assert_eq!(told[0]["parts"]["repository"], "sid.inpe.br/mtc-m19/2013/09.04.12.27.57");
     assert_eq!(told[0]["parts"]["ibip"], "8JMKD3MGP7W/3EPGUE5");
 }

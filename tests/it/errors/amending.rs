@@ -86,8 +86,7 @@ hint: name them: `x.box x.row`
 
 "#]]);
     refuses("-c archive meta set --all title=Beta", 2).tells(str![[r#"
-error: cannot ask: stdin is not a terminal
-hint: `-y` answers yes beforehand
+error: would change 1 Original in `[WORLD]/archive`: add `--yes`
 
 "#]]);
 }

@@ -71,8 +71,7 @@ hint: the item was changed in two collections, and neither follows the other: `u
 
 "#]]);
     refuses(&world, "-c archive purge -q", 2).tells(str![[r#"
-error: cannot ask: stdin is not a terminal
-hint: `-y` answers yes beforehand
+error: would remove 1 entry of the trash, 678 B, permanently: add `--yes`
 
 "#]]);
     let item = world.path("archive").join(name);
@@ -118,8 +117,7 @@ fn of_several() {
     refuses(&world, line, 2).tells(str![[r#"
 to be deleted: example.org/archive/2026/11.21.02.13
 to be deleted: example.org/archive/2026/11.21.02.14
-error: cannot ask: stdin is not a terminal
-hint: `-y` answers yes beforehand
+error: would delete 2 items: add `--yes`
 
 "#]]);
     refuses(&world, "-c archive delete -y 11.21.02.13 11.21.02.14", 3).tells(str![[r#"

@@ -36,6 +36,11 @@ fn damage(pair: &Pair, with_sidecar: bool) {
     }
 }
 
+/// Whether files that no donor could give at that moment were named, and the rest was mended.
+pub(super) fn is_partial(outcome: &Result<Outcome, RepairError>) -> bool {
+    matches!(outcome, Ok(Outcome::Repaired(plan)) if plan.lost().next().is_some())
+}
+
 /// Repairs with the n-th operation failing, for every n, and checks the promises each time.
 fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
     let pair = Pair::new();
@@ -62,7 +67,7 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
             assert_eq!(displaced, std::slice::from_ref(&pair.name), "{context}");
         } else if everything(&pair.item("a")) == old {
             assert!(outcome.is_err(), "{context}");
-        } else {
+        } else if !is_partial(&outcome) {
             assert_eq!(pair.codes(), [], "neither the old item nor the mended one: {context}");
         }
         let here = if outcome.is_ok() { std::slice::from_ref(&pair.name) } else { &[] };

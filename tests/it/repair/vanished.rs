@@ -164,10 +164,8 @@ fn every_operation(mode: Mode, system: System) {
         let struck = faults.struck();
         let context = format!("{at}: {struck:?}: {:?}", outcome.as_ref().err());
         // A file that no donor gave at this moment is named, and comes with the next repair.
-        let is_partial =
-            matches!(&outcome, Ok(Outcome::Repaired(plan)) if plan.lost().next().is_some());
         if pair.item("a").exists() {
-            assert!(is_partial || pair.codes().is_empty(), "{context}");
+            assert!(super::faults::is_partial(&outcome) || pair.codes().is_empty(), "{context}");
             check_ledger(&pair.root("a"), &[], &context);
         } else {
             assert!(outcome.is_err(), "{context}");

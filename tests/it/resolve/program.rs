@@ -37,7 +37,8 @@ fn it_prints_one_path_a_line() {
         one(&[&url("?ibiurl.verblist=GetFileList")]),
         format!("{}/doc/é 0.txt\n", path(0, "a"))
     );
-    world.write(".config/urepo/config.toml", "[collections]\nb = \"../../b\"\n");
+    let known = ROOTS.map(|root| format!("{root} = \"../../{root}\"\n")).concat();
+    world.write(".config/urepo/config.toml", format!("[collections]\n{known}"));
     assert_eq!(world.run(&format!("-c a cat {} {}", url("!"), url("+(pt)"))).succeeded(), "xx");
     let rendered = one(&[&url("!+(pt):(oai_dc)")]);
     assert!(

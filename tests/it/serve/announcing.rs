@@ -204,7 +204,7 @@ fn a_key_is_kept_from_others() {
     let mail: serde_json::Value = serde_json::from_str(json.succeeded()).unwrap();
     let (subject, text) = (mail["subject"].as_str().unwrap(), mail["text"].as_str().unwrap());
     assert_eq!(
-        (&mail["type"], format!("{subject}\n\n{text}")),
+        (&mail["kind"], format!("{subject}\n\n{text}")),
         (&"mail".into(), first.stdout.clone())
     );
     assert!(first.stdout.ends_with(&format!("\nregistrationkey = {key}")), "{}", first.stdout);

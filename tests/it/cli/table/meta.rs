@@ -26,7 +26,7 @@ pub(super) const ROWS: &[Row] = &[
         bad: &[
             ("-c archive meta set NONE next_edition=A", 21),
             ("-c archive meta set A metadata=A", 23),
-            ("-c archive meta set A B metadata=A", 3),
+            ("-c archive meta set -y A B metadata=A", 3),
             ("-c archive meta set A metadata-=", 2),
         ],
         json: Json::Run,
@@ -35,9 +35,9 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         command: "meta-set",
         before: &[],
-        well: "-c archive meta set A B title=Letter",
+        well: "-c archive meta set -y A B title=Letter",
         bad: &[
-            ("-c archive meta set A NONE title=Letter", 3),
+            ("-c archive meta set -y A NONE title=Letter", 3),
             ("-c archive meta set NONE title=Letter", 21),
         ],
         json: Json::Run,
@@ -45,9 +45,9 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         command: "meta-set",
-        before: &["-c archive meta set A B title=Letter"],
-        well: "-c archive meta set A B title= creator+=Ana",
-        bad: &[("-c archive meta set A NONE title= creator+=Ana", 3)],
+        before: &["-c archive meta set -y A B title=Letter"],
+        well: "-c archive meta set -y A B title= creator+=Ana",
+        bad: &[("-c archive meta set -y A NONE title= creator+=Ana", 3)],
         json: Json::Run,
         purpose: Purpose::Work(|world| {
             with_line(world, "creator = [\"Ana\"]") == 2

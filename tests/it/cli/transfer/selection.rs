@@ -13,7 +13,7 @@ fn in_every_spelling() {
     world.write("a.txt", "alpha");
     let name = world.run("-c archive new a.txt").line();
     let shown = &records(&world.run(&format!("-c archive resolve --explain --json {name}")))[0];
-    let [ibip, url] = ["ibip", "url"].map(|key| shown[key].as_str().unwrap().to_owned());
+    let [ibip, url] = ["ibip", "url"].map(|key| shown["parts"][key].as_str().unwrap().to_owned());
     let upper = name.to_uppercase();
     let spellings = [&name, &upper, leaf(&name), &ibip, &url, &format!("archive/{name}/doc/a.txt")];
     for spelling in spellings.map(str::to_owned) {
