@@ -22,7 +22,7 @@ pub enum AmendError {
         name: RepositoryName,
     },
     /// The sidecar does not match its seal.
-    #[error("the sidecar of `{name}` does not match its seal")]
+    #[error("item.toml of `{name}` was changed by hand or damaged")]
     NotSealed {
         /// The item.
         name: RepositoryName,

@@ -169,6 +169,48 @@ impl Context {
         }
     }
 
+    /// The name that the settings give to the collection at `path`, if it can be typed.
+    pub(crate) fn name_of(&self, path: &Path) -> Option<&str> {
+        let mut named = self.config.collections.iter();
+        let (name, _) = named.find(|(_, known)| *known.value == *path)?;
+        Some(name.as_str()).filter(|name| shell::word(name) == *name)
+    }
+
+    /// A word for the collection at `path` in a command.
+    pub(crate) fn word_of(&self, path: &Path) -> String {
+        self.name_of(path).map_or_else(|| shell::word(path), str::to_owned)
+    }
+
+    /// What people call `collection`: by the settings, or by its own name if no other one of `all` has that, or by its path.
+    pub(crate) fn called<'c>(
+        &self,
+        collection: &Collection,
+        all: impl IntoIterator<Item = &'c Collection>,
+    ) -> String {
+        let own = &collection.settings().name;
+        let is_other =
+            |it: &Collection| it.path() != collection.path() && it.settings().name == *own;
+        match self.name_of(collection.path()) {
+            Some(name) => name.to_owned(),
+            None if self.config.collections.contains_key(own) || all.into_iter().any(is_other) => {
+                collection.path().display().to_string()
+            }
+            None => own.clone(),
+        }
+    }
+
+    /// What people call the collection with this id, which may be one of `all`.
+    pub(crate) fn called_by_id<'c>(
+        &self,
+        id: &str,
+        all: impl IntoIterator<Item = &'c Collection> + Clone,
+    ) -> String {
+        match all.clone().into_iter().find(|it| it.id() == id) {
+            Some(found) => self.called(found, all),
+            None => format!("a collection not in sight, id {}…", id.get(..6).unwrap_or(id)),
+        }
+    }
+
     /// The item that `text` refers to.
     pub(crate) fn item(&self, collection: &Collection, text: &str) -> Result<StoredItem, Failure> {
         Ok(collection.find(&typed::item(&self.current, text))?)
@@ -191,7 +233,7 @@ impl Context {
     /// Says once that the ledger of `collection` has another id than its settings state.
     fn warn_of_id(&self, collection: &Collection, stated: &str) {
         if self.is_first_warning_of(collection.path()) {
-            let (settings, root) = (collection.settings_path(), shell::word(collection.path()));
+            let (settings, root) = (collection.settings_path(), self.word_of(collection.path()));
             self.printer.warning(&format!(
                 "`{}` has the id {stated}, the ledger beside it {}, which counts; nothing can be changed until `urepo \
                  -c {root} recover` has mended it",
@@ -254,7 +296,7 @@ impl Context {
         if collection.has_ledger()? && self.is_put_back(collection)? {
             return Err(Failure::new(Exit::Conflict, put_back(collection)).hint(format!(
                 "`urepo -c {} recover --restored` accepts a backup that was put back",
-                shell::word(collection.path())
+                self.word_of(collection.path())
             )));
         }
         Ok(())
@@ -280,7 +322,7 @@ impl Context {
             ));
             self.printer.hint(&format!(
                 "`urepo -c {} recover --restored` accepts the ledger as it is",
-                shell::word(collection.path())
+                self.word_of(collection.path())
             ));
         }
         Ok(false)
@@ -408,7 +450,7 @@ impl Context {
 pub(crate) fn put_back(collection: &Collection) -> String {
     let path = collection.path().display();
     format!(
-        "the ledger of `{path}` was shortened or put back, so that changes of its items may be missing"
+        "`.urepo/ledger` of `{path}` was cut or put back, so that changes of its items may be missing"
     )
 }
 

@@ -134,10 +134,10 @@ impl Failure {
         self.about.as_ref().and_then(|about| about.remedies.as_deref()).unwrap_or_default()
     }
 
-    /// Its remedies: those of the item, or else the hint.
+    /// Its remedies: those of the item, or else the lines of the hint.
     pub(crate) fn hints(&self) -> Vec<String> {
         match self.remedies() {
-            [] => self.hint.iter().cloned().collect(),
+            [] => self.hint.iter().flat_map(|hint| hint.lines().map(str::to_owned)).collect(),
             remedies => remedy::lines(remedies),
         }
     }

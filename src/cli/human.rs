@@ -1,8 +1,10 @@
 //! Numbers and durations for people, both ways.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use unicode_width::UnicodeWidthStr as _;
+use urepo::identity::{Instant, RepositoryName};
 
 use super::escape;
 
@@ -31,6 +33,17 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
     }
 }
 
+/// `1 Copy`, `2 Copies`.
+pub(crate) fn copies(number: u64) -> String {
+    format!("{number} {}", if number == 1 { "Copy" } else { "Copies" })
+}
+
+/// An identifier: from the year on, if that is `short`.
+pub(crate) fn identifier(name: &RepositoryName, is_short: bool) -> &str {
+    let year = name.as_str().match_indices('/').nth(1).filter(|_| is_short);
+    year.map_or(name.as_str(), |(slash, _)| &name.as_str()[slash + 1..])
+}
+
 /// The line on items of a list that are left out.
 pub(crate) fn and_more(items: usize) -> String {
     format!("and {}; `-v` names each", count(items as u64, "more item"))
@@ -53,12 +66,56 @@ pub(crate) fn it_or_them(number: u64) -> &'static str {
 
 /// Lines of keys and values, with aligned values.
 pub(crate) fn fields(fields: &[(impl AsRef<str>, impl AsRef<str>)]) -> String {
-    let width = fields.iter().map(|(key, _)| key.as_ref().width()).max().unwrap_or(0).max(12);
+    let width = fields.iter().map(|(key, _)| key.as_ref().width()).max().unwrap_or(0).max(9);
     let line = |(key, value): &(_, _)| {
         let (key, value) = (AsRef::<str>::as_ref(key), AsRef::<str>::as_ref(value));
-        format!("{key}{:pad$}{}\n", "", escape::one_line(value), pad = width + 1 - key.width())
+        format!("{key}{:pad$}{}\n", "", escape::one_line(value), pad = width + 2 - key.width())
     };
     fields.iter().map(line).collect()
+}
+
+/// The lines of columns, of which those in `right` are aligned to the right. A row may be short.
+pub(crate) fn columns<R: AsRef<[String]>>(rows: &[R], right: Range<usize>) -> Vec<String> {
+    let cells: Vec<&[String]> = rows.iter().map(AsRef::as_ref).collect();
+    let most = cells.iter().map(|row| row.len()).max().unwrap_or(0);
+    // The last one of a row may be as wide as it likes.
+    let width = |at: usize| {
+        let inner = cells.iter().filter(|row| at + 1 < row.len());
+        inner.map(|row| row[at].width()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..most).map(width).collect();
+    let line = |row: &[String]| {
+        let mut line = String::new();
+        for (at, cell) in row.iter().enumerate() {
+            let pad = " ".repeat(widths[at].saturating_sub(cell.as_str().width()));
+            line += &if right.contains(&at) { pad + cell } else { format!("{cell}{pad}") };
+            line += "  ";
+        }
+        line.truncate(line.trim_end().len());
+        line
+    };
+    cells.into_iter().map(line).collect()
+}
+
+/// A day: `2026-11-21`.
+pub(crate) fn date(time: Instant) -> String {
+    time.to_string()[..10].to_owned()
+}
+
+/// A minute: `2026-11-21 07:20`.
+pub(crate) fn minute(time: Instant) -> String {
+    time.to_string()[..16].replace('T', " ")
+}
+
+/// A day: `21 Nov`, or with the year if that is not the one of `now`.
+pub(crate) fn day(time: Instant, now: Instant) -> String {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let civil = time.civil();
+    match MONTHS.get(civil.month as usize - 1) {
+        Some(month) if civil.year == now.civil().year => format!("{} {month}", civil.day),
+        _ => date(time),
+    }
 }
 
 /// Items and their size: `1 item, 2 files, 1.4 MiB`.
@@ -122,9 +179,9 @@ mod tests {
     #[test]
     fn values_of_long_keys_stand_below_the_others() {
         let short = fields(&[("state", "Copy"), ("path", "a\nb")]);
-        assert_eq!(short, "state        Copy\npath         a\\nb\n");
+        assert_eq!(short, "state      Copy\npath       a\\nb\n");
         let long = fields(&[("state", "Copy"), ("translation.pt", "a")]);
-        assert_eq!(long, "state          Copy\ntranslation.pt a\n");
+        assert_eq!(long, "state           Copy\ntranslation.pt  a\n");
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! The collections in sight, which are asked for the remedies of an item.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use urepo::clock::Clock as _;
 use urepo::collection::Collection;
@@ -20,9 +19,8 @@ use super::failure::Failure;
 use super::human;
 use super::printer::Verbosity;
 use super::records;
-use super::remedy::{self, Advice, CommandLine, Word, is_damage};
+use super::remedy::{self, Advice, CommandLine, Root, Word, is_damage};
 use super::salvage::Salvage;
-use super::shell;
 
 /// Limit on items whose remedies are printed, unless all are wanted.
 pub(crate) const MOST_PRINTED: usize = 10;
@@ -144,18 +142,45 @@ impl<'a> InSight<'a> {
         let is_original =
             |it: &&&Collection| read(it).is_some_and(|sidecar| sidecar.state == State::Original);
         if let Some(found) = self.collections.iter().find(is_original) {
-            let root = shell::word(found.path());
+            let root = self.context.word_of(found.path());
             return Some(format!("`urepo -c {root} show {name}` shows its Original"));
         }
         let here = self.collections.iter().find(|it| Some(it.id()) == self.in_use.as_deref())?;
         let custody = read(here)?.custody;
         let holder = custody.holder();
+        let called = self.context.called_by_id(holder, []);
         (holder != here.id()).then(|| match self.missing {
             [only] => format!("mount `{only}`, which has the Original"),
             _ => format!(
-                "collection {holder} has the Original: name it in the settings, below `[collections]`"
+                "{called}, has the Original: name it in the settings, below `[collections]`"
             ),
         })
+    }
+
+    /// All of them.
+    pub(crate) fn collections(&self) -> impl Iterator<Item = &'a Collection> + Clone + '_ {
+        self.collections.iter().copied()
+    }
+
+    /// Whether `collection` is the one in use.
+    pub(crate) fn is_in_use(&self, collection: &Collection) -> bool {
+        self.in_use.as_deref() == Some(collection.id())
+    }
+
+    /// Whether the item `name` should be in `collection`, and is not.
+    pub(crate) fn is_missing(&self, name: &RepositoryName, collection: &Collection) -> bool {
+        let condition = condition(&self.places(name, &[]), collection.id());
+        matches!(condition, Some(Condition::Missing | Condition::HolderWithout))
+    }
+
+    /// The command that mends the item `name` in `collection`.
+    pub(crate) fn command_in(
+        &self,
+        collection: &Collection,
+        name: &RepositoryName,
+    ) -> Option<String> {
+        let advice = self.advice(name, &self.places(name, &[]), &[collection.id()]);
+        advice.first().and_then(|it| it.command.as_ref()).map(CommandLine::line)
     }
 
     /// The remedy in the collection in use.
@@ -165,60 +190,41 @@ impl<'a> InSight<'a> {
         self.advice(name, &places, &here)
     }
 
-    /// Reports the remedies of each item of `found`, with the ids of the collections where its payload was found damaged: of ten
-    /// items, unless all are wanted. Returns whether any has one.
-    pub(crate) fn report(
+    /// What mends the items of `found`, with the ids of the collections where their payload was found damaged, in lines: of ten
+    /// items, unless all are wanted. With JSON, a record of each is written instead.
+    pub(crate) fn steps(
         &self,
         found: &BTreeMap<RepositoryName, Vec<String>>,
-    ) -> Result<bool, Failure> {
+    ) -> Result<Vec<String>, Failure> {
         let printer = &self.context.printer;
-        let most = match printer.verbosity {
-            _ if printer.json => usize::MAX,
-            Verbosity::Verbose => usize::MAX,
-            Verbosity::Quiet | Verbosity::Normal => MOST_PRINTED,
-        };
-        let (mut printed, mut found) = (0, found.iter());
-        for (name, damaged) in found.by_ref() {
+        let mut advised = Vec::new();
+        for (name, damaged) in found {
             let remedies = self.remedies(name, damaged);
-            printed += usize::from(!remedies.is_empty());
             if printer.json {
-                for advice in remedies {
-                    printer.record(&records::Remedy { id: name.to_string(), advice })?;
-                }
-            } else {
-                let mut lines = remedy::lines(&remedies).into_iter();
-                lines.by_ref().take(1).for_each(|line| printer.hint(&format!("{name}: {line}")));
-                lines.for_each(|line| printer.hint(&line));
+                records::remedy(name, remedies).map_or(Ok(()), |it| printer.record(&it))?;
+            } else if !remedies.is_empty() {
+                advised.push((name, remedies));
             }
-            if printed >= most {
+            if advised.len() == MOST_PRINTED && printer.verbosity <= Verbosity::Normal {
                 break;
             }
         }
-        if let more @ 1.. = found.len() {
-            printer.hint(&human::and_more(more));
+        let mut steps = remedy::steps_of_each(&advised, |_| false);
+        let told = advised.last().map_or(0, |(last, _)| found.range(..=*last).count());
+        if let more @ 1.. = found.len() - told
+            && !advised.is_empty()
+        {
+            steps.push(human::and_more(more));
         }
-        Ok(printed > 0)
+        Ok(steps)
     }
 
-    /// Reports that the ledger of `collection`, which is in sight, was put back.
-    pub(crate) fn report_ledger(&self, collection: &Collection) {
-        if !self.context.printer.json {
-            let words = vec![Word::Own("recover"), Word::Own("--restored")];
-            let is_in_use = self.in_use.as_deref() == Some(collection.id());
-            let at = collection.path().to_path_buf();
-            let advice = Advice {
-                standing: Condition::LedgerPutBack.to_string(),
-                row: Row::LedgerPutBack,
-                command: Some(CommandLine { at, is_in_use, is_of_future: false, words }),
-                or: Vec::new(),
-                wait: None,
-                is_damage: true,
-                unseen: Vec::new(),
-            };
-            for line in remedy::lines(&[advice]) {
-                self.context.printer.hint(&line);
-            }
-        }
+    /// How the ledger of `collection`, which is in sight and was put back, is accepted.
+    pub(crate) fn accepted_ledger(&self, collection: &Collection) -> String {
+        let words = vec![Word::Own("recover"), Word::Own("--restored")];
+        let (at, is_in_use) = (self.root(collection.path()), self.is_in_use(collection));
+        let command = CommandLine { at, is_in_use, is_of_future: false, words }.line();
+        format!("{}: {command}", Row::LedgerPutBack.sentence())
     }
 
     fn places(&self, name: &RepositoryName, damaged: &[String]) -> Vec<Place> {
@@ -320,11 +326,11 @@ impl<'a> InSight<'a> {
         let roots: Vec<_> = self.collections.iter().chain(&self.twins).copied().collect();
         let salvage = Salvage::find(self.context, name, collection, &roots)?;
         let Salvage { at, from, .. } = salvage.is_whole().then_some(salvage)?;
-        let from: Vec<_> = from.into_iter().map(OsString::from).collect();
-        let words = CommandLine::words_of(Act::Repair, name, |_| OsString::new(), (&[], &from));
+        let from: Vec<_> = from.iter().map(|it| self.root(it)).collect();
+        let words = CommandLine::words_of(Act::Repair, name, |_| Word::Own(""), (&[], &from));
         let is_in_use = self.in_use.as_deref() == Some(at.id());
         let command =
-            CommandLine { at: at.path().to_path_buf(), is_in_use, is_of_future: false, words };
+            CommandLine { at: self.root(at.path()), is_in_use, is_of_future: false, words };
         Some(Advice {
             standing: String::new(),
             row: Row::Damaged,
@@ -337,9 +343,9 @@ impl<'a> InSight<'a> {
     }
 
     fn command_line(&self, name: &RepositoryName, row: Row, command: &Command<'_>) -> CommandLine {
-        let root = |id: &str| -> PathBuf {
+        let root = |id: &str| {
             let known = self.collections.iter().find(|known| known.id() == id);
-            known.map_or_else(|| id.into(), |known| known.path().to_path_buf())
+            self.root(known.map_or(Path::new(id), |known| known.path()))
         };
         // A command looks into the collections of the settings by itself.
         let is_unknown = |other: &&&Collection| {
@@ -349,16 +355,20 @@ impl<'a> InSight<'a> {
         let unknown = self.collections.iter().filter(is_unknown);
         // Of these, the ledger says what is to be done.
         let looks_on = !matches!(row, Row::AboveLine | Row::LedgerPutBack | Row::Unknown);
-        let others: Vec<OsString> =
-            unknown.filter(|_| looks_on).map(|other| other.path().into()).collect();
+        let others: Vec<_> =
+            unknown.filter(|_| looks_on).map(|other| self.root(other.path())).collect();
         let lost = match command.act {
             Act::Promote(_, Some(away)) => self.names_of(away),
             _ => Vec::new(),
         };
-        let words =
-            CommandLine::words_of(command.act, name, |id| root(id).into(), (&lost, &others));
+        let of_id = |id: &str| Word::Root(root(id));
+        let words = CommandLine::words_of(command.act, name, of_id, (&lost, &others));
         let is_in_use = self.in_use.as_deref() == Some(command.at);
         CommandLine { at: root(command.at), is_in_use, is_of_future: false, words }
+    }
+
+    fn root(&self, path: &Path) -> Root {
+        Root { path: path.to_path_buf(), typed: self.context.word_of(path) }
     }
 
     /// The name of a collection that is not in sight: the only one of the settings that is missing, or its id.

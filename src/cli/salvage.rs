@@ -66,8 +66,8 @@ impl<'a> Salvage<'a> {
 
     /// The failure of an item that is not lost.
     pub(crate) fn refusal(&self, context: &Context, name: &RepositoryName) -> Failure {
-        let roots: Vec<_> = self.from.iter().map(shell::word).collect();
-        let (at, from) = (shell::word(self.at.path()), roots.join("`, `"));
+        let roots: Vec<_> = self.from.iter().map(|root| context.word_of(root)).collect();
+        let (at, from) = (context.word_of(self.at.path()), roots.join("`, `"));
         let message = match self.source {
             Source::Backup => format!("`{from}`, a backup of `{at}`, has it"),
             Source::OlderBackup => format!("`{from}`, a backup of `{at}`, has an older state"),

@@ -1,5 +1,5 @@
 //! When one collection was last seen beside another, and how many Originals of that one lacked a Copy in it: a disk that lies
-//! on a shelf is no fault each night.
+//! on a shelf is no fault each night. A collection that `verify` has read whole is noted beside itself.
 
 use std::path::Path;
 
@@ -48,6 +48,22 @@ impl Context {
             // The note that was there may be damaged.
             file.truncate(text.len() as u64)
         });
+    }
+
+    /// When this user last read all of `collection`, for people.
+    pub(crate) fn last_read(&self, collection: &Collection) -> String {
+        let Some(seen) = self.last_seen(collection, collection.path()) else {
+            return "never read".to_owned();
+        };
+        if !self.printer.stdout_is_terminal() {
+            return format!("read {}", seen.date);
+        }
+        let age = self.clock.now().duration_since(seen.date).unwrap_or_default();
+        match age.as_secs() / 86_400 {
+            0 => "read today".to_owned(),
+            1 => "read yesterday".to_owned(),
+            days => format!("read {days} days ago"),
+        }
     }
 
     /// The last note. A warning names a note that cannot be read.

@@ -41,6 +41,14 @@ pub(crate) fn set_collection(typed: &OsStr) {
     let _ = COLLECTION.set(word(typed));
 }
 
+/// A command of this program in the collection `at`, or in that of this run.
+pub(crate) fn command(at: Option<&str>, words: &str) -> String {
+    match at.or(COLLECTION.get().map(String::as_str)) {
+        Some(at) => format!("urepo -c {at} {words}"),
+        None => format!("urepo {words}"),
+    }
+}
+
 /// `text` in which each command names the collection of this run, so that it can be pasted.
 pub(crate) fn pasted(text: &str) -> String {
     COLLECTION.get().map_or_else(|| text.to_owned(), |collection| pasted_in(text, collection))

@@ -1,5 +1,5 @@
 //! Rows of records, one on each line: in columns that fit a terminal, separated by tabs in a pipe, or as
-//! JSON. `list`, `log` and `status` print through this.
+//! JSON. `list` and `log` print through this.
 
 use std::ops::ControlFlow;
 
@@ -12,7 +12,7 @@ use super::printer::Printer;
 
 use column::Column;
 pub(crate) use grid::{Cell, Grid, cut, cut_start};
-pub(crate) use keys::{EVENTS, HIT_KEYS, HOLDINGS, ITEMS, Keys, Record};
+pub(crate) use keys::{EVENTS, HIT_KEYS, ITEMS, Keys, Record};
 use sort::{Order, SortValue};
 
 mod column;

@@ -42,7 +42,7 @@ pub enum Deletion {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// There is no payload here: a stub names `holder`.
-    #[error("the item is in collection {holder}")]
+    #[error("the item is in {holder}")]
     Elsewhere {
         /// The holder of the Original.
         holder: String,
@@ -51,49 +51,49 @@ pub enum Refusal {
     #[error("the item is deleted")]
     Deleted,
     /// It has to be repaired first.
-    #[error("the item is damaged in collection {at}")]
+    #[error("the item is damaged in {at}")]
     Damaged {
         /// Where.
         at: String,
     },
     /// A migration of the Original is under way.
-    #[error("a migration from collection {at} is under way")]
+    #[error("a move from {at} is not finished")]
     Ceded {
         /// The giver.
         at: String,
     },
     /// Only an Original is changed.
-    #[error("the item is a Copy; collection {holder} has the Original")]
+    #[error("the item is a Copy; {holder} has the Original")]
     Copy {
         /// The holder of the Original.
         holder: String,
     },
     /// A holding in sight, or the ledger here, covers this one.
-    #[error("collection {at} has a newer state of the item")]
+    #[error("{at} has a newer state of the item")]
     Newer {
         /// Where.
         at: String,
     },
     /// Neither of two holdings follows the other.
-    #[error("collection {at} has another line of the item")]
+    #[error("the item was changed in {at}, too")]
     Fork {
         /// Where.
         at: String,
     },
     /// The receiver holds the Original, and is behind this Copy.
-    #[error("collection {at} has the Original, which is behind")]
+    #[error("{at} has the Original, which is older")]
     OriginalBehind {
         /// Where.
         at: String,
     },
     /// The receiver has a tombstone of the item.
-    #[error("the item is deleted in collection {at}")]
+    #[error("the item is deleted in {at}")]
     DeletedThere {
         /// Where.
         at: String,
     },
     /// The only payload that was seen is this one.
-    #[error("collection {holder} was not seen to have the item")]
+    #[error("{holder} was not seen to have the item")]
     HolderUnseen {
         /// The holder of the Original.
         holder: String,

@@ -169,7 +169,7 @@ macro_rules! rows {
 }
 
 rows! {
-    LedgerPutBack = "1", "the ledger is not the one that this machine wrote last";
+    LedgerPutBack = "1", ".urepo/ledger was cut or put back";
     Interrupted = "2a", "a migration was interrupted";
     ReceiverAway = "2b", "a migration was interrupted, and the collection that may have the item is not in sight";
     CameBackLost = "2c", "the item came back from a migration and was changed, and nothing in sight has the change";
@@ -177,10 +177,10 @@ rows! {
     ReceiverLost = "2e", "the receiver of a migration lost the item after it was changed there";
     AboveLine = "3", "the ledger lacks the line of the last change";
     OthersFirst = "4", "another collection comes first";
-    Fork = "5a", "the item was changed in two collections, and neither follows the other";
-    ForkCeded = "5b", "the item was changed in two collections, and a migration comes first";
-    ForkAway = "5c", "the item was changed in two collections, and the newest state is not in sight";
-    Tombstone = "6a", "the tombstone is missing, damaged or behind";
+    Fork = "5a", "the item was changed in two places";
+    ForkCeded = "5b", "the item was changed in two places, and a migration comes first";
+    ForkAway = "5c", "the item was changed in two places, and the newest state is not in sight";
+    Tombstone = "6a", "the tombstone is missing, damaged or older";
     PayloadOfDeleted = "6b", "payload without a sidecar lies in the place of a deleted item";
     DeletionUndone = "6c", "a deletion was undone, as by a backup that was put back";
     DeleteFirst = "6d", "the item was deleted elsewhere, where the tombstone is missing";
@@ -189,16 +189,16 @@ rows! {
     StubDamaged = "7a", "the stub is missing or damaged";
     Damaged = "7b", "the item is missing or damaged here, and another collection has it";
     FoundAgain = "7c", "the item was given up as lost, and another collection has it";
-    HolderBehind = "7d", "the Original is behind, as after a backup was put back";
-    StubBehind = "7e", "the stub or tombstone is behind";
-    OriginalBehind = "7f", "the Original was passed on, or another was promoted: it is behind";
-    CopyBehind = "7g", "the Copy is behind";
-    StubAway = "8a", "the stub is missing, damaged or behind";
+    HolderBehind = "7d", "the Original is older, as after a backup was put back";
+    StubBehind = "7e", "the stub or tombstone is older";
+    OriginalBehind = "7f", "the Original was passed on, or another was promoted: it is older";
+    CopyBehind = "7g", "the Copy is older than the Original";
+    StubAway = "8a", "the stub is missing, damaged or older";
     HolderAway = "8b", "the collection that has the Original is not in sight";
     NewestLost = "9a", "the newest state is nowhere in sight, and an older one is there";
     OnlyPayload = "9b", "only payload without a sealed sidecar is left";
     Lost = "9c", "nothing in sight has the item whole";
-    StubOfLost = "9d", "the stub of a lost item is damaged or behind";
+    StubOfLost = "9d", "the stub of a lost item is damaged or older";
     Unknown = "9e", "something that cannot be read lies here, and nothing knows the item";
 }
 

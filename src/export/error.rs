@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::collection::CollectionError;
+use crate::collection::{CollectionError, of_id};
 use crate::disk::PathError;
 use crate::disk::copy::CopyError;
 use crate::flow::NoRoom;
@@ -19,7 +19,7 @@ pub enum ExportError {
         name: RepositoryName,
     },
     /// A stub has no payload.
-    #[error("`{name}` is in collection {holder}")]
+    #[error("`{name}` is in {}", of_id(holder))]
     Elsewhere {
         /// The item.
         name: RepositoryName,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use crate::collection::{Collection, CollectionError, Event, Lookup};
+use crate::collection::{Collection, CollectionError, Event, Lookup, of_id};
 use crate::custody::{Has, Holding, Refusal};
 use crate::disk::PathError;
 use crate::identity::RepositoryName;
@@ -132,8 +132,8 @@ impl<'a> Sight<'a> {
     /// The refusal with the paths of the collections in sight, `own` included, in place of their ids.
     pub(crate) fn named(&self, own: &[&Collection], refusal: Refusal) -> Refusal {
         refusal.with_names(|id| {
-            let known = own.iter().chain(&self.neighbours).find(|it| it.id() == id)?;
-            Some(format!("`{}`", known.path().display()))
+            let known = own.iter().chain(&self.neighbours).find(|it| it.id() == id);
+            Some(known.map_or_else(|| of_id(id), |it| format!("`{}`", it.path().display())))
         })
     }
 

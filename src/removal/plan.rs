@@ -220,4 +220,4 @@ fn check_whole(
 }
 
 /// The damage of a tombstone.
-pub(super) const BROKEN_SEAL: &str = "its tombstone does not match its seal";
+pub(super) const BROKEN_SEAL: &str = "its tombstone was changed by hand or damaged";

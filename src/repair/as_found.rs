@@ -47,7 +47,7 @@ pub(super) fn sealed(
         return Err(RepairError::Migrating { name: name() });
     }
     let Some(top) = custody::speaking(seen).filter(|_| facts.payload.exists) else {
-        let reason = "it does not match its seal".to_owned();
+        let reason = "it was changed by hand or damaged".to_owned();
         return Err(RepairError::NoRecord { name: name(), reason });
     };
     let bare = Permit::bare(&top, &facts.recorded);

@@ -194,7 +194,7 @@ fn rebuilt(
     if fitting.is_empty() {
         let reason = match &facts.record {
             SidecarStatus::Lost(reason) => reason.clone(),
-            _ => "it does not match its seal".to_owned(),
+            _ => "it was changed by hand or damaged".to_owned(),
         };
         return Err(RepairError::NoRecord { name: name(), reason });
     }

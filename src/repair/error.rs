@@ -21,7 +21,7 @@ pub enum RepairError {
         lost: Vec<PayloadPath>,
     },
     /// The sidecar is lost, and no donor has a sealed one.
-    #[error("the sidecar of `{name}` is lost and no copy has a sealed one: {reason}")]
+    #[error("the sidecar of `{name}` is lost and no other is whole: {reason}")]
     NoRecord {
         /// The item.
         name: RepositoryName,
@@ -35,7 +35,7 @@ pub enum RepairError {
         name: RepositoryName,
     },
     /// The custody in a sidecar without its seal is not that of the ledger: somebody edited that, too.
-    #[error("the sidecar of `{name}` has another custody than the ledger")]
+    #[error("`[custody]` of `{name}` was changed by hand: the ledger has another")]
     CustodyDiffers {
         /// The item.
         name: RepositoryName,

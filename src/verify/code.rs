@@ -64,9 +64,9 @@ macro_rules! codes {
 codes! {
     SidecarMissing = 101, Damage, "the sidecar is missing";
     SidecarUnreadable = 102, Damage, "this urepo cannot read the sidecar";
-    SealBroken = 103, Damage, "the sidecar was changed after it was sealed, by hand or by rot";
+    SealBroken = 103, Damage, "item.toml was changed by hand or damaged";
     // A flipped bit in the line of the seal must be more than a warning.
-    SealMissing = 104, Damage, "the sidecar has no seal";
+    SealMissing = 104, Damage, "item.toml has no seal, which a change by hand or damage removed";
     OtherItem = 105, Damage, "the sidecar names another item than the path";
     ItemMissing = 106, Damage, "a requested item is missing";
     ItemGone = 107, Notice, "an item was moved or removed while the collection was verified";
@@ -76,13 +76,13 @@ codes! {
     ItemReturned = 112, Damage, "an item is here as the Original, though it was given up";
     // It was put back from a backup: another collection may have the Original.
     ItemPutBack = 113, Damage, "an item is older than what the ledger, or another collection, says of it";
-    StateDiffers = 114, Warning, "the sidecar says another state than its custody, because it was copied or edited by hand";
+    StateDiffers = 114, Warning, "item.toml says another state than the item has, because it was copied or edited by hand";
     FutureDate = 115, Warning, "an item was changed more than a day in the future, by the clock that dated it";
 
     FileMissing = 201, Damage, "a file is missing";
     Added = 202, Damage, "an entry of the payload is not in the sidecar";
     SizeDiffers = 203, Damage, "a file has another size";
-    DigestDiffers = 204, Damage, "a file has other bytes";
+    DigestDiffers = 204, Damage, "bytes are not those deposited";
     LinkDiffers = 205, Damage, "a link is missing or has another target";
     EmptyDirectoryMissing = 206, Damage, "an empty directory is missing";
     KindDiffers = 207, Damage, "an entry is of another kind: file, link, directory or FIFO";
@@ -97,26 +97,26 @@ codes! {
     OddName = 303, Notice, "identifiers of a prefix depart from the grammar";
     Twins = 304, Notice, "two names in the payload are the same name on some file systems";
     // Fixity covers bytes. Copying by hand keeps items valid, but loses times and modes.
-    AttributesDiffer = 305, Warning, "mode or modification time differ from the sidecar";
+    AttributesDiffer = 305, Warning, "other time or mode than recorded";
     LinkOnTheWay = 306, Damage, "a link is in the place of a part of the tree; it was not followed";
     DoubleIbip = 307, Damage, "two items have one IBIp";
     FutureName = 308, Warning, "an identifier is dated in the future";
     LedgerBroken = 309, Damage, "lines of the ledger are damaged or missing, so vanished items may go unnoticed";
     LedgerMissing = 310, Warning, "the ledger is missing, so vanished items go unnoticed";
     LedgerGap = 311, Warning, "lines of the ledger are damaged or missing, which a person has accepted";
-    LedgerPutBack = 312, Damage, "the ledger was shortened or put back since this machine wrote it, so vanished items may go unnoticed";
+    LedgerPutBack = 312, Damage, "the ledger was cut or put back, so vanished items may go unnoticed";
     LedgerNote = 313, Warning, "the file in which this machine noted the end of the ledger is damaged: whether the ledger was put back is not known";
 
     TwoOriginals = 401, Damage, "two collections hold the Original";
-    NoOriginal = 402, Warning, "a Copy has no Original in the collections that were compared";
-    StaleCopy = 403, Warning, "a holding is behind a newer one";
-    MigrationPending = 404, Warning, "a migration of the Original has begun and is not finished";
-    CopyDiffers = 405, Damage, "neither of two holdings follows the other";
+    NoOriginal = 402, Warning, "the Original of a Copy is in no collection that was compared";
+    StaleCopy = 403, Warning, "an item is older than in another collection";
+    MigrationPending = 404, Warning, "a move of the Original is not finished";
+    CopyDiffers = 405, Damage, "an item was changed in two places";
     SameCollection = 406, Warning, "two roots are one collection, copied by hand";
-    DescriptionDiffers = 407, Damage, "two holdings have other descriptions, and neither follows the other";
+    DescriptionDiffers = 407, Damage, "an item was described differently in two places";
     DeletedElsewhere = 408, Warning, "an item is deleted in one collection, and another holds the Original";
     // It was handed over or copied, and the receiver was put back or has lost it.
-    HolderLacks = 409, Damage, "the collection that a holding names as the holder of the Original has nothing, or an older state";
+    HolderLacks = 409, Damage, "an item is gone from the collection that others got it from, or older there";
 
     RelationUnclear = 501, Warning, "a relation in the sidecar is not understood";
     RelationNowhere = 502, Warning, "a relation leads to an identifier that was never issued to an item";
@@ -132,6 +132,34 @@ impl Code {
     /// The number: 101 for `U101`.
     pub const fn number(self) -> u16 {
         self as u16
+    }
+
+    /// Whether the detail of a finding is a digest, a date or another value, which says nothing to most people.
+    pub const fn has_values(self) -> bool {
+        matches!(
+            self,
+            Code::SealBroken
+                | Code::SizeDiffers
+                | Code::DigestDiffers
+                | Code::TotalsDiffer
+                | Code::AttributesDiffer
+                | Code::FutureDate
+                | Code::FutureName
+        )
+    }
+
+    /// Whether the detail of a finding says all, with the names of the collections.
+    pub const fn is_of_two(self) -> bool {
+        matches!(
+            self,
+            Code::TwoOriginals
+                | Code::NoOriginal
+                | Code::StaleCopy
+                | Code::CopyDiffers
+                | Code::DescriptionDiffers
+                | Code::DeletedElsewhere
+                | Code::HolderLacks
+        )
     }
 
     /// Whether the table of remedies has a row for it, though it is no damage.

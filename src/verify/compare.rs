@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use super::finding::{Finding, Place};
 use super::{Code, Severity};
-use crate::collection::{Collection, CollectionError, Deviation, Names};
+use crate::collection::{Collection, CollectionError, Deviation, Names, of_id};
 use crate::disk::PathError;
 use crate::holdings::{HoldingRecord, JudgedHolding, Report, Standing, Survey, holdings};
 use crate::identity::RepositoryName;
@@ -148,8 +148,8 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
             if let Some((first, others)) = originals.split_first()
                 && others.contains(&holding.collection)
             {
-                let (first, this) = (self.path(*first), self.path(holding.collection));
-                let detail = format!("one is in {first}, one in {this}");
+                let (first, this) = (self.called(*first), self.called(holding.collection));
+                let detail = format!("two Originals, in {first} and {this}");
                 findings.insert(0, Finding::new(Code::TwoOriginals, Place::Item, detail));
             }
             for finding in findings {
@@ -182,7 +182,7 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
             let id = collection.id();
             if let Some(other) = self.all[..root].iter().find(|before| before.id() == id) {
                 let detail = format!(
-                    "it has the id {id}, and so has `{}`; the two are not compared",
+                    "it has the id of `{}`; the two are not compared",
                     other.path().display()
                 );
                 let place = Place::Tree(crate::layout::SETTINGS.into());
@@ -197,15 +197,20 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
     fn findings(&self, holding: &JudgedHolding, all: &[JudgedHolding]) -> Vec<Finding> {
         let Ok(own) = &holding.record else { return Vec::new() };
         let other = holding.against.and_then(|at| all.iter().find(|it| it.collection == at));
-        let other = other.and_then(|it| Some((self.path(it.collection), it.record.as_ref().ok()?)));
-        let this = self.path(holding.collection);
+        let other =
+            other.and_then(|it| Some((self.called(it.collection), it.record.as_ref().ok()?)));
+        let this = self.called(holding.collection);
         let mut found = Vec::new();
         let is_told_by_ledger = |root| self.is_told_by_ledger(root, all);
         if let Some(holder) = holding.relies_on.filter(|holder| !is_told_by_ledger(*holder)) {
-            let detail = format!(
-                "{this} has what it got from {0} or handed over to it, and {0} has it no more",
-                self.path(holder)
-            );
+            let holder_called = self.called(holder);
+            let detail = if all.iter().any(|it| it.collection == holder) {
+                format!(
+                    "older in {holder_called} than in {this}, which got it from there or gave it there"
+                )
+            } else {
+                format!("gone from {holder_called}; {this} has it")
+            };
             found.push((Code::HolderLacks, detail));
         }
         let is_relied_on = all.iter().any(|it| it.relies_on == Some(holding.collection));
@@ -221,39 +226,42 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
             (Standing::Behind, Some((path, it)))
                 if own.rule.is_original() && it.rule.is_deletion() =>
             {
-                found.push((Code::DeletedElsewhere, format!("the tombstone is in {path}")));
+                let detail = format!("deleted in {path}, and {this} has the Original");
+                found.push((Code::DeletedElsewhere, detail));
             }
             (Standing::Behind, Some((path, it)))
                 if own.rule.is_original() && it.rule.custody.holder() != own.rule.at =>
             {
-                let detail = format!("{path} says that the Original is elsewhere by now");
+                let detail = format!("the Original has moved on, as {path} shows");
                 found.push((Code::ItemPutBack, detail));
             }
-            (Standing::Behind, Some((path, it))) => {
-                let (own, it) = (own.rule.changed, it.rule.changed);
-                let detail = format!("of {own}, the one in {path} of {it}");
+            (Standing::Behind, Some((path, _))) => {
+                let detail = match own.state {
+                    State::Copy => format!("the Copy in {this} is older than the Original"),
+                    State::Deleted => {
+                        format!("the tombstone in {this} is older than what {path} has")
+                    }
+                    State::Elsewhere => format!("the stub in {this} is older than what {path} has"),
+                    State::Original => {
+                        format!("the Original in {this} is older than what {path} has")
+                    }
+                };
                 found.push((Code::StaleCopy, detail));
             }
-            (Standing::Fork, Some((path, it))) if it.rule.is_deletion() => {
-                found.push((Code::CopyDiffers, format!("the one in {path} is a tombstone")));
-            }
-            (Standing::Fork, Some((path, _))) if own.rule.is_deletion() => {
-                found
-                    .push((Code::CopyDiffers, format!("it is a tombstone, the one in {path} not")));
-            }
-            (Standing::Fork, Some((path, it))) if own.content != it.content => {
-                let detail = format!(
-                    "its manifest has the digest {}, that in {path} {}",
-                    own.content, it.content
-                );
-                found.push((Code::CopyDiffers, detail));
-            }
-            (Standing::Fork, Some((path, it))) if own.description != it.description => {
-                let detail = format!("its description is not that in {path}");
-                found.push((Code::DescriptionDiffers, detail));
-            }
-            (Standing::Fork, Some((path, _))) => {
-                found.push((Code::CopyDiffers, format!("the one in {path} has the same contents")));
+            (Standing::Fork, Some((path, it))) => {
+                let is_same = own.content == it.content;
+                let (code, fact) = if it.rule.is_deletion() {
+                    (Code::CopyDiffers, format!(": deleted in {path}"))
+                } else if own.rule.is_deletion() {
+                    (Code::CopyDiffers, format!(": deleted in {this}"))
+                } else if is_same && own.description != it.description {
+                    (Code::DescriptionDiffers, ": the description".to_owned())
+                } else if is_same {
+                    (Code::CopyDiffers, ", with the same contents".to_owned())
+                } else {
+                    (Code::CopyDiffers, String::new())
+                };
+                found.push((code, format!("changed in {path} and {this}{fact}")));
             }
             (Standing::Orphan, _) if holding.relies_on.is_none() => {
                 found.push((Code::NoOriginal, self.tell_absence(own, all)));
@@ -274,27 +282,34 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
 
     /// The detail about the Original of `copy`, which none of `all` is.
     fn tell_absence(&self, copy: &HoldingRecord, all: &[JudgedHolding]) -> String {
-        let mut facts = Vec::new();
+        let mut facts = vec!["its Original is in no collection that was compared".to_owned()];
         let is_deleted =
             |it: &&JudgedHolding| it.record.as_ref().is_ok_and(|it| it.state == State::Deleted);
         if let Some(holding) = all.iter().find(is_deleted) {
-            facts.push(format!("{} says that it was deleted", self.path(holding.collection)));
+            facts.push(format!("it was deleted in {}", self.called(holding.collection)));
         }
         if let Some(holding) = all.iter().find(|it| it.record.is_err()) {
-            facts.push(format!("its sidecar in {} cannot be read", self.path(holding.collection)));
+            facts
+                .push(format!("its sidecar in {} cannot be read", self.called(holding.collection)));
         }
-        if copy.rule.custody.holder().is_empty() {
-            facts.push("it came from an archive without an id".to_owned());
-        } else {
-            facts.push(format!("its holder is the collection {}", copy.rule.custody.holder()));
+        let holder = copy.rule.custody.holder();
+        match self.roots.iter().position(|root| root.id() == holder) {
+            _ if holder.is_empty() => {
+                facts.push("it came from an archive without an id".to_owned());
+            }
+            Some(root) => facts.push(format!("it should be in {}", self.called(root))),
+            None => facts.push(format!("it is in {}", of_id(holder))),
         }
         if let Some(root) = self.unlisted.iter().position(|unlisted| *unlisted) {
-            facts.push(format!("not all of {} can be listed", self.path(root)));
+            facts.push(format!("not all of {} can be listed", self.called(root)));
         }
         facts.join("; ")
     }
 
-    fn path(&self, root: usize) -> String {
-        format!("`{}`", self.roots[root].path().display())
+    /// The root by its name, or by its path if another has that name.
+    fn called(&self, root: usize) -> String {
+        let name = &self.roots[root].settings().name;
+        let same = self.roots.iter().filter(|it| it.settings().name == *name);
+        if same.count() == 1 { name.clone() } else { self.roots[root].path().display().to_string() }
     }
 }

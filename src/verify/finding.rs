@@ -104,11 +104,16 @@ impl Finding {
     /// Its meaning, with the detail if there is one.
     pub fn in_words(&self) -> String {
         let meaning = self.code.meaning();
-        if self.detail.is_empty() {
-            meaning.to_owned()
-        } else {
-            format!("{meaning}: {}", self.detail)
+        match &*self.detail {
+            "" => meaning.to_owned(),
+            detail if self.code.is_of_two() => detail.to_owned(),
+            detail => format!("{meaning}: {detail}"),
         }
+    }
+
+    /// The same without digests, dates and other values.
+    pub fn in_short(&self) -> String {
+        if self.code.has_values() { self.code.meaning().to_owned() } else { self.in_words() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::Code;
 use super::finding::{Finding, Findings, Place};
-use crate::collection::{SidecarFileError, read_sidecar};
+use crate::collection::{SidecarFileError, of_id, read_sidecar};
 use crate::disk::{Dir, FileStat, Kind, PathError};
 use crate::identity::RepositoryName;
 use crate::item::{Content, Entry, State, Totals, twins};
@@ -150,7 +150,7 @@ fn check_twins(entries: &[Entry], findings: &mut Findings) {
 
 fn check_migration(sidecar: &Sidecar, findings: &mut Findings) {
     if let Some(ceded) = sidecar.custody.ceded() {
-        let detail = format!("to the collection {}", ceded.to);
+        let detail = format!("to {}", of_id(&ceded.to));
         findings.push(Finding::new(Code::MigrationPending, place(), detail));
     }
 }

@@ -25,6 +25,7 @@ mod readers;
 mod remedies;
 mod removal;
 mod salvage;
+mod screens;
 mod selecting;
 mod settings;
 mod status;

@@ -342,7 +342,7 @@ fn a_source_is_not_removed_when_the_item_does_not_read_back() {
     let deposited = place.deposit_with(&place.source("a"), remove).unwrap();
     assert_eq!(
         deposited.left,
-        ["the item does not read back as it was written: a file has other bytes, `doc/a`"]
+        ["the item does not read back as it was written: bytes are not those deposited, `doc/a`"]
     );
     assert_eq!(std::fs::read(place.source("a")).unwrap(), b"a");
 }

@@ -55,7 +55,7 @@ fn every_reader_says_so() {
     for name in [name, leaf] {
         displaced.says(&format!("-c archive show {name}"), 20, "`urepo -c archive recover`");
     }
-    displaced.says(&format!("-c archive status {name}"), 3, "was displaced");
+    displaced.says(&format!("-c archive status {name}"), 20, "verify --quick");
     displaced.says("-c archive list", 3, "`urepo -c archive recover`");
     displaced.says("-c archive status", 3, "was displaced");
 }

@@ -90,7 +90,7 @@ fn the_command_for_a_fresh_machine_deposits_and_shows() {
     let Some(mut shell) = Shell::start(&world, COLUMNS) else { return };
     let (code, output) = shell.types(&built);
     assert_eq!(code, 0, "{built}\n{}", output.join("\n"));
-    for expected in ["state        Original", "target       README.md"] {
+    for expected in ["title      README.md", "opens      README.md"] {
         assert!(output.iter().any(|line| line == expected), "{built}\n{}", output.join("\n"));
     }
 }

@@ -202,7 +202,7 @@ fn relations_are_shown_both_ways() {
     let [a, b] = &two.own;
     let show = |name: &str, more: &str| two.world.run(&format!("-c archive show {name}{more}"));
     let shown = show(a, "");
-    assert!(shown.succeeded().contains(&format!("next_higher_unit {b}\n")), "{}", shown.stdout);
+    assert!(shown.succeeded().contains(&format!("next_higher_unit  {b}\n")), "{}", shown.stdout);
     let shown = show(b, "");
     let has_part = |line: &str| line.starts_with("has part ") && line.ends_with(a.as_str());
     assert!(shown.succeeded().lines().any(has_part), "{}", shown.stdout);

@@ -54,7 +54,7 @@ pub(super) fn print(
     let Some(Content::File { bytes, digest, .. }) = entry.map(|entry| &entry.content) else {
         let message = format!("`{path}` of `{}` is not a file", item.name());
         return Err(Failure::new(Exit::Failure, message)
-            .hint(format!("`urepo show --all-files {}` lists the files", item.name())));
+            .hint(format!("`urepo show -v {}` lists the files", item.name())));
     };
     let mut file = item.open(path).map_err(|error| {
         // An entry of the sidecar that is missing on disk is damage, whatever has taken its place.

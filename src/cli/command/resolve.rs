@@ -263,7 +263,7 @@ fn warning(known: &Known, alert: &Alert) -> String {
             format!("the Original of `{name}` was deleted on {date}; a Copy is left")
         }
         Alert::Unsealed { name, collection } => {
-            format!("the sidecar of `{name}` in {} does not match its seal", path(collection))
+            format!("item.toml of `{name}` in {} was changed by hand or damaged", path(collection))
         }
     }
 }

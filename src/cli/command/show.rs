@@ -3,19 +3,17 @@
 mod document;
 mod manifest;
 mod path;
+mod screen;
 
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use unicode_normalization::UnicodeNormalization;
 use urepo::catalog::{Catalog, CatalogError, Hit};
 use urepo::collection::{Collection, StoredItem};
 use urepo::export::metadata::{DocumentFormat, MetadataFormat};
-use urepo::holdings::{JudgedHolding, Standing};
-use urepo::identity::Identifier;
 use urepo::index::Query;
-use urepo::item::{Content, Entry, PayloadPath, State, position};
+use urepo::item::{Entry, PayloadPath, State, position};
 use urepo::sidecar::{RELATION_KEYS, Seal, Sidecar};
 
 use crate::cli::choice::{Choice, one_of};
@@ -24,16 +22,17 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Item, Referrer};
 use crate::cli::select::Selection;
-use crate::cli::{Done, escape, human, remedy, shell};
+use crate::cli::{Done, escape, remedy, shell};
+use screen::Screen;
 
 /// Show the metadata and files of items
 ///
 /// ITEM is an identifier, an IBIp, a link or path that contains one, or the end of an identifier if it is
 /// unambiguous.
 ///
-/// Relations of other items to ITEM come from the index, if there is one: `urepo list WORD` builds it. Which collections hold an ITEM
-/// that is named, and how, is shown where more than one is known: the settings name them, and --with. `urepo status ITEM` judges
-/// the holdings.
+/// -v names all files, and adds the path, exact times, the digest and the origin. Relations of other items to ITEM come from the
+/// index, if there is one: `urepo list WORD` builds it. The collections that hold an ITEM are looked for where it is named: those of
+/// the settings, and of --with. Of a deleted or moved item, the last title and size are shown, and who deleted it, or where it is.
 ///
 /// --as prints the descriptions of any number of items as one document, instead. `urepo meta import` reads toml, jsonl, csv and
 /// tsv back, and carries out your corrections. A table, csv or tsv, has a column `identifier` and a column for each term, for
@@ -51,17 +50,14 @@ pub(crate) struct Show {
     /// Look for holdings of the item in this collection as well, by path or name; may be repeated
     #[arg(long, value_name = "COLLECTION", conflicts_with_all = ["path", "format"])]
     with: Vec<OsString>,
-    /// Show all files, however many
-    #[arg(short = 'a', long)]
-    all_files: bool,
     /// Print where it is on the disk: the directory, or the file of ITEM/FILE
-    #[arg(long, conflicts_with_all = ["all_files", "format"])]
+    #[arg(long, conflicts_with = "format")]
     path: bool,
     /// End each path with a NUL byte
     #[arg(short = '0', long, requires = "path")]
     null: bool,
     /// Print it in this format instead
-    #[arg(long = "as", value_name = "FORMAT", conflicts_with = "all_files", value_parser = one_of(&FORMATS))]
+    #[arg(long = "as", value_name = "FORMAT", value_parser = one_of(&FORMATS))]
     format: Option<Format>,
 }
 
@@ -100,12 +96,6 @@ const FORMATS: [Choice<Format>; 11] = [
     ("tsv", "A table: tabs, column names in the first line", Format::Document(DocumentFormat::Tsv)),
 ];
 
-/// Number of relations of other items shown unless all are asked for.
-const REFERRERS_SHOWN: usize = 20;
-
-/// Number of files shown unless all are asked for.
-const FILES_SHOWN: usize = 20;
-
 impl Show {
     pub(crate) fn run(&self, context: &Context) -> Done {
         self.selection.check("show ITEM…")?;
@@ -127,6 +117,12 @@ impl Show {
         let looks = self.selection.names_items() || !named.is_empty();
         let opened = looks.then(|| context.opened_in_sight(&[]).with(named));
         let in_sight = opened.as_ref().map(|opened| opened.in_sight(context));
+        let screen = Screen {
+            context,
+            collection: &collection,
+            in_sight: in_sight.as_ref(),
+            names_depositors: self.selection.are_typed(),
+        };
         let mut gap = "";
         if context.is_put_back(&collection)? {
             context.printer.warning(&put_back(&collection));
@@ -146,15 +142,15 @@ impl Show {
                     ),
                     referenced_by: related.map(|related| referrer_records(&related)),
                     held_by: holdings.map(|all| {
-                        let record = |(at, it)| records::Holding::of(at, item.name(), &it);
-                        all.into_iter().map(record).collect()
+                        all.iter().map(|(at, it)| records::Holding::of(at, it)).collect()
                     }),
                     remedies: remedies.clone(),
                     ..Item::described(item, &sidecar)
                 })
             } else {
                 let related = related.unwrap_or_default();
-                let text = self.text(item, &sidecar, &related, &holdings.unwrap_or_default());
+                let holdings = holdings.unwrap_or_default();
+                let text = screen.text(item, &sidecar, &related, &holdings)?;
                 context.printer.lines(&format!("{gap}{text}"))
             };
             written?;
@@ -162,7 +158,7 @@ impl Show {
                 let more =
                     shell::pasted(&format!("`urepo repair {} --accept` shows it", item.name()));
                 context.printer.warning(&format!(
-                    "the sidecar of `{}` does not match its seal; if you edited it, {more}",
+                    "item.toml of `{}` was changed by hand or damaged; if you edited it, {more}",
                     item.name()
                 ));
             }
@@ -174,131 +170,6 @@ impl Show {
             gap = "\n";
             Ok(())
         })
-    }
-
-    fn text(
-        &self,
-        item: &StoredItem,
-        sidecar: &Sidecar,
-        related: &[(&'static str, Hit)],
-        holdings: &[(&Collection, JudgedHolding)],
-    ) -> String {
-        let mut text = Vec::new();
-        line(&mut text, "identifier", item.name().as_str());
-        if let Some(ibip) = &sidecar.ibip {
-            line(&mut text, "ibip", ibip.as_str());
-        }
-        line(&mut text, "state", &sidecar.state.to_string());
-        line(&mut text, "created", &sidecar.created.to_string());
-        line(&mut text, "timestamp", &sidecar.timestamp.to_string());
-        if let Some(described) = &sidecar.described {
-            line(&mut text, "described", &described.to_string());
-        }
-        line(&mut text, "path", &item.path().display().to_string());
-        for (at, (collection, holding)) in holdings.iter().enumerate() {
-            let key = if at == 0 { "held by" } else { "" };
-            line(&mut text, key, &held_by(collection, holding));
-        }
-        if let Some(target) = &sidecar.target {
-            line(&mut text, "target", &target.to_text());
-        }
-        if !sidecar.transferable {
-            line(&mut text, "transferable", "no");
-        }
-        if sidecar.access != urepo::sidecar::Access::default() {
-            let allowed: Vec<_> = sidecar.access.allow.iter().map(ToString::to_string).collect();
-            let but = if allowed.is_empty() { "" } else { "; open to " };
-            let access = format!("{}{but}{}", sidecar.access.level, allowed.join(", "));
-            line(&mut text, "access", &access);
-        }
-        for table in [sidecar.metadata.table(), sidecar.relations.table(), &sidecar.origin] {
-            describe(&mut text, "", table);
-        }
-        let most = if self.all_files { usize::MAX } else { REFERRERS_SHOWN };
-        list_referrers(&mut text, sidecar, related, most);
-        if sidecar.state == State::Elsewhere {
-            // It says nothing about the files.
-            line(&mut text, "holder", sidecar.custody.holder());
-            return human::fields(&text);
-        }
-        if let Some(ceded) = sidecar.custody.ceded() {
-            line(&mut text, "migration", &format!("to {}, not finished", ceded.to));
-        }
-        if let Some(removal) = &sidecar.removal {
-            line(&mut text, "removed", &sidecar.timestamp.to_string());
-            line(&mut text, "removed by", &removal.by);
-            if let Some(reason) = &removal.reason {
-                line(&mut text, "reason", reason);
-            }
-            line(&mut text, "was", &removal.was.to_string());
-        }
-        let payload = &sidecar.payload;
-        let mut totals = human::size(payload.files, payload.bytes);
-        if payload.bytes >= 1024 {
-            totals += &format!(" ({} bytes)", payload.bytes);
-        }
-        line(&mut text, "payload", &totals);
-        line(&mut text, "sha256", &payload.digest.to_string());
-        let mut text = human::fields(&text);
-        self.list_files(&mut text, &sidecar.files);
-        text
-    }
-
-    fn list_files(&self, text: &mut String, entries: &[Entry]) {
-        let shown = if self.all_files { entries.len() } else { entries.len().min(FILES_SHOWN) };
-        for entry in &entries[..shown] {
-            let path = escape::one_line(&entry.path.to_text());
-            let _ = match &entry.content {
-                Content::File { bytes, .. } => {
-                    writeln!(text, "  {:>9}  {path}", human::bytes(*bytes))
-                }
-                Content::Link { target } => {
-                    let target = escape::one_line(&String::from_utf8_lossy(target));
-                    writeln!(text, "       link  {path} -> {target}")
-                }
-                Content::EmptyDirectory { .. } => writeln!(text, "      empty  {path}/"),
-            };
-        }
-        if shown < entries.len() {
-            let _ =
-                writeln!(text, "  … and {} more; `--all-files` shows them", entries.len() - shown);
-        }
-    }
-}
-
-/// At most `most` lines, one for each relation that leads here and is not the other end of one of its own.
-fn list_referrers(
-    text: &mut Vec<(String, String)>,
-    sidecar: &Sidecar,
-    related: &[(&'static str, Hit)],
-    most: usize,
-) {
-    let own: Vec<_> = sidecar.relations.iter().map(|relation| relation.to).collect();
-    let is_own = |name| own.contains(&Identifier::Repository(name));
-    let related: Vec<_> = related.iter().filter(|(_, hit)| !is_own(hit.name.clone())).collect();
-    let shown = related.len().min(most);
-    for (key, hit) in &related[..shown] {
-        let meaning = match *key {
-            "next_edition" => "next edition of",
-            "previous_edition" => "previous edition of",
-            "translation" => "translation of",
-            "translation_of" => "translated by",
-            "metadata" => "metadata of",
-            "metadata_of" => "described by",
-            "next_higher_unit" => "has part",
-            _ => "related to",
-        };
-        line(text, meaning, hit.name.as_str());
-    }
-    if shown < related.len() {
-        line(
-            text,
-            "",
-            &shell::pasted(&format!(
-                "… and {} more; `urepo show --all-files` shows them",
-                related.len() - shown
-            )),
-        );
     }
 }
 
@@ -323,69 +194,11 @@ fn referrers(
     Ok(found)
 }
 
-/// `mirror: Copy, up to date`.
-fn held_by(collection: &Collection, holding: &JudgedHolding) -> String {
-    let name = &collection.settings().name;
-    let Ok(record) = &holding.record else { return format!("{name}: cannot be read") };
-    let standing = match holding.standing {
-        Standing::Current => ", up to date",
-        Standing::Behind => ", older than another holding",
-        Standing::Fork => ", changed in two places",
-        Standing::Orphan => ", of an Original that is in no collection in sight",
-        Standing::Damaged => ", damaged",
-        Standing::Original | Standing::Elsewhere | Standing::Deleted => "",
-    };
-    format!("{name}: {}{standing}", record.state)
-}
-
-/// One line of a key and its value.
-fn line(text: &mut Vec<(String, String)>, key: &str, value: &str) {
-    text.push((key.to_owned(), value.to_owned()));
-}
-
-/// A value in words: a table such as that of a hand-over is a list of its keys and values.
-fn in_one_line(value: &toml::Value) -> String {
-    let pair = |(key, value): (&String, &toml::Value)| match value {
-        toml::Value::Boolean(true) => key.clone(),
-        value => format!("{key} {}", in_one_line(value)),
-    };
-    match value {
-        toml::Value::String(text) => text.clone(),
-        toml::Value::Table(table) => table.iter().map(pair).collect::<Vec<_>>().join(", "),
-        other => other.to_string(),
-    }
-}
-
-/// One line a value; lists become several.
-fn describe(text: &mut Vec<(String, String)>, prefix: &str, table: &toml::Table) {
-    for (key, value) in table {
-        let key = format!("{prefix}{key}");
-        match value {
-            toml::Value::String(value) => line(text, &key, value),
-            toml::Value::Array(values) => {
-                for value in values {
-                    line(text, &key, &in_one_line(value));
-                }
-            }
-            // A line a file; `--json` and the sidecar have them.
-            toml::Value::Table(kinds)
-                if key == "digests" && kinds.values().all(toml::Value::is_table) =>
-            {
-                let kinds: Vec<_> = kinds.keys().map(String::as_str).collect();
-                line(text, &key, &kinds.join(", "));
-            }
-            toml::Value::Table(inner) => describe(text, &format!("{key}."), inner),
-            other => line(text, &key, &other.to_string()),
-        }
-    }
-}
-
 /// The failure of asking for files of a tombstone or a stub.
 pub(super) fn gone(collection: &Collection, item: &StoredItem, sidecar: &Sidecar) -> Failure {
     let name = item.name();
     if sidecar.state == State::Elsewhere {
-        let holder = sidecar.custody.holder();
-        let message = format!("`{name}` is in collection {holder}");
+        let message = format!("`{name}` has moved to another collection");
         return Failure::new(Exit::NoItem, message).elsewhere(name);
     }
     let failure = Failure::new(Exit::Deleted, format!("`{name}` is deleted"));
@@ -443,22 +256,7 @@ pub(super) fn file_of(
         let typed = file.and_then(OsStr::to_str).map_or_else(|| path.to_string(), str::to_owned);
         let message = format!("no file `{typed}` in `{}`", item.name());
         return Err(Failure::new(Exit::NoItem, message)
-            .hint(format!("`urepo show --all-files {}` lists them", item.name())));
+            .hint(format!("`urepo show -v {}` lists them", item.name())));
     }
     Ok(path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_is_shown_in_words() {
-        let table: toml::Table =
-            "known = [{ date = 2026-11-21T02:13:00Z, lost = true }]".parse().unwrap();
-        let mut text = Vec::new();
-        describe(&mut text, "", &table);
-        let told = "date 2026-11-21T02:13:00Z, lost".to_owned();
-        assert_eq!(text, [("known".to_owned(), told)]);
-    }
 }

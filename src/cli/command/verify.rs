@@ -4,7 +4,7 @@ mod report;
 mod summary;
 mod targets;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Names};
 use urepo::disk::PathError;
-use urepo::identity::{Instant, RepositoryName};
+use urepo::identity::{Instant, Prefix, RepositoryName};
 use urepo::progress::{Progress, Scan, with_scan};
 use urepo::verify::{
     self, Code, Comparison, Depth, Disagreement, Finding, Options, Place, RelationCheck, Rounds,
@@ -25,7 +25,6 @@ use crate::cli::failure::{Failure, go_on};
 use crate::cli::human::parse_duration;
 use crate::cli::report::Report;
 use crate::cli::select::{Selection, SelectionFlags};
-use crate::cli::shell;
 use crate::cli::twins::Twin;
 use report::Reporter;
 use summary::{Compared, Ending};
@@ -33,9 +32,10 @@ use targets::Targets;
 
 /// Check items: structure, sidecars, and every byte against its digest
 ///
-/// Prints one line for each finding: its code, its severity, its place and the fault. With damage the exit
+/// Prints one line for each finding: its severity, the item, the file, the fault and its code; in a pipe with tabs between them.
+/// -v adds digests, dates and other values. With damage the exit
 /// code is 20. The severity of a place that you may not read is `unread`, because its state is unknown; if
-/// there is no damage besides, the exit code is 3. The codes never change their meaning; urepo(1) lists them.
+/// there is no damage besides, the exit code is 3. The codes never change their meaning; urepo(7) lists them.
 ///
 /// --prefix, --since and --until select a part of the collection; items that vanished from it are found, too.
 ///
@@ -117,6 +117,11 @@ impl Verify {
             context,
             roots: &targets.roots,
             names: selection.filter(context),
+            called: match &targets.roots[..] {
+                [_] => Vec::new(),
+                several => several.iter().map(|it| context.called(it, several)).collect(),
+            },
+            first: OnceCell::new(),
             seen: RefCell::default(),
             damaged: RefCell::default(),
             put_back: RefCell::default(),
@@ -149,6 +154,10 @@ struct VerifyRun<'a> {
     context: &'a Context,
     roots: &'a [Collection],
     names: Names,
+    /// What people call the roots, if there are several.
+    called: Vec<String>,
+    /// The prefix of the first item that has a finding.
+    first: OnceCell<Prefix>,
     /// The codes of the findings.
     seen: RefCell<BTreeSet<Code>>,
     /// The items that are damaged, or behind, with the ids of the collections where their payload is.
@@ -240,6 +249,10 @@ impl VerifyRun<'_> {
         ending.add_relations(self.relations()?);
         if self.context.interrupt.requested() {
             return Ok(());
+        }
+        if !self.verify.quick && !self.context.global.dry_run && self.names.is_all() {
+            let read = ending.read_whole().map(|at| &self.roots[at]);
+            read.for_each(|root| self.context.note_seen(root, root.path(), 0));
         }
         if self.roots.len() > 1 {
             ending.compared = Some(match self.time_left(begun) {
@@ -339,7 +352,7 @@ impl VerifyRun<'_> {
             let twin = self.roots[..at].iter().find(|before| before.id() == root.id());
             let Some(twin) = twin.filter(|_| !self.context.printer.json) else { continue };
             if !twin.has_same_root(root)? && Twin::of(twin, root)? == Twin::Apart {
-                let root = shell::word(root.path());
+                let root = self.context.word_of(root.path());
                 self.context.printer.hint(&format!(
                     "`urepo -c {root} recover --new-id` makes another collection of `{root}`"
                 ));
@@ -399,7 +412,8 @@ impl VerifyRun<'_> {
         Reporter {
             printer: &self.context.printer,
             root: &self.roots[root],
-            is_one_of_several: self.roots.len() > 1,
+            called: self.called.get(root).map(String::as_str),
+            first: &self.first,
         }
     }
 }

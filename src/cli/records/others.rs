@@ -17,7 +17,7 @@ use super::path::{PathAt, path};
 use super::{Custody, ErrorText, InCollection, is_false};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::remedy::Advice;
+use crate::cli::remedy::{Advice, steps};
 
 /// A collection, and its counts.
 #[derive(Default, Serialize)]
@@ -49,53 +49,50 @@ impl Referrer {
     }
 }
 
-/// A finding of `verify`.
-#[derive(Serialize)]
+/// A finding of `verify` or `status`.
+#[derive(Default, Serialize)]
 #[serde(tag = "type", rename = "finding")]
 pub(crate) struct Finding {
     pub(crate) id: Option<String>,
-    #[serde(rename = "finding")]
-    pub(crate) code: String,
+    pub(crate) code: Option<String>,
+    pub(crate) kind: Option<&'static str>,
     pub(crate) severity: String,
-    pub(crate) meaning: &'static str,
-    pub(crate) detail: String,
+    pub(crate) message: String,
+    pub(crate) detail: Option<String>,
     #[serde(rename = "in")]
-    pub(crate) part: &'static str,
+    pub(crate) part: Option<&'static str>,
     #[serde(flatten)]
-    pub(crate) path: PathAt,
+    pub(crate) path: Option<PathAt>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) collections: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) collection_ids: Vec<String>,
+    pub(crate) copies: Option<u64>,
+    pub(crate) copies_wanted: Option<u64>,
+    pub(crate) hint: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) remedies: Vec<Advice>,
     #[serde(flatten)]
     pub(crate) place: Option<InCollection>,
 }
 
-/// A remedy of an item.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "remedy")]
-pub(crate) struct Remedy {
-    pub(crate) id: String,
-    #[serde(flatten)]
-    pub(crate) advice: Advice,
-}
-
-/// A concern of `status` about an item.
-#[derive(Default, Serialize)]
-#[serde(tag = "type", rename = "concern")]
-pub(crate) struct Concern {
-    pub(crate) id: String,
-    pub(crate) kind: &'static str,
-    pub(crate) weight: &'static str,
-    pub(crate) collections: Vec<String>,
-    pub(crate) collection_ids: Vec<String>,
-    pub(crate) message: String,
-    pub(crate) copies: Option<u64>,
-    pub(crate) copies_wanted: Option<u64>,
+/// The finding that the table of remedies has rows for the item `name`.
+pub(crate) fn remedy(name: &RepositoryName, remedies: Vec<Advice>) -> Option<Finding> {
+    let first = remedies.first()?;
+    Some(Finding {
+        id: Some(name.to_string()),
+        kind: Some("remedy"),
+        severity: if first.is_damage { "damage" } else { "warning" }.to_owned(),
+        message: first.row.sentence().to_owned(),
+        hint: Some(steps(&remedies).join("; ")),
+        remedies,
+        ..Finding::default()
+    })
 }
 
 /// An item in one of several collections.
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "holding")]
 pub(crate) struct Holding {
-    pub(crate) id: String,
-    pub(crate) ibip: Option<String>,
     #[serde(flatten)]
     pub(crate) path: PathAt,
     pub(crate) state: Option<String>,
@@ -112,16 +109,10 @@ pub(crate) struct Holding {
 }
 
 impl Holding {
-    /// The holding of the item `name` in `collection`.
-    pub(crate) fn of(
-        collection: &Collection,
-        name: &RepositoryName,
-        holding: &JudgedHolding,
-    ) -> Holding {
+    /// The holding of an item in `collection`.
+    pub(crate) fn of(collection: &Collection, holding: &JudgedHolding) -> Holding {
         let read = holding.record.as_ref().ok();
         Holding {
-            id: name.to_string(),
-            ibip: read.and_then(|it| it.ibip.as_ref()).map(ToString::to_string),
             path: path(&holding.path),
             state: read.map(|it| it.state.to_string()),
             error: holding.record.as_ref().err().map(|it| (&Failure::of(Exit::Damage, it)).into()),

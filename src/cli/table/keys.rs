@@ -40,15 +40,6 @@ pub(crate) const EVENTS: Keys = Keys {
     has_terms: false,
 };
 
-/// Of holdings.
-pub(crate) const HOLDINGS: Keys = Keys {
-    what: "a holding",
-    fixed: "id ibip path path_b64 state standing collection collection_id timestamp files bytes digest sealed \
-            error error.code error.message custody custody.epoch custody.id custody.holder custody.ceded",
-    free: &[],
-    has_terms: false,
-};
-
 impl Keys {
     fn fixed(&self) -> impl Iterator<Item = &'static str> {
         self.fixed.split(' ')
@@ -144,7 +135,7 @@ mod tests {
     #[test]
     fn every_key_is_documented() {
         let page = include_str!("../../../docs/json.md");
-        for (keys, section) in [(&ITEMS, "item"), (&EVENTS, "event"), (&HOLDINGS, "holding")] {
+        for (keys, section) in [(&ITEMS, "item"), (&EVENTS, "event")] {
             let start = page.find(&format!("\n## {section}\n")).unwrap();
             let section = page[start + 4..].split("\n## ").next().unwrap();
             for key in keys.fixed() {

@@ -32,6 +32,11 @@ pub struct CollectionRef {
     pub name: String,
 }
 
+/// The collection of this id in words: nobody compares 32 digits.
+pub fn of_id(id: &str) -> String {
+    format!("the collection with the id {}…", id.get(..6).unwrap_or(id))
+}
+
 /// The holding of an item: its state and its rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Here {
@@ -285,7 +290,7 @@ pub struct Departed {
 impl Departed {
     /// The item `name`, which is in the collection with the id `holder`.
     pub(crate) fn to(holder: &str, name: RepositoryName) -> Departed {
-        Departed { name, words: format!("its Original is in the collection {holder}") }
+        Departed { name, words: format!("its Original is in {}", of_id(holder)) }
     }
 
     /// The item of `event`, the last one about it.
@@ -307,7 +312,7 @@ impl fmt::Display for Event {
         match (self.event, &self.holding) {
             (EventKind::Loss, _) => write!(f, "it was given up as lost on {date}"),
             (_, Some(Here { state: State::Elsewhere, custody, .. })) => {
-                write!(f, "its Original is in the collection {}", custody.holder())
+                write!(f, "its Original is in {}", of_id(custody.holder()))
             }
             (EventKind::Registration | EventKind::Found, _) => write!(f, "it was found on {date}"),
             (EventKind::Ingestion | EventKind::Replication, _) => write!(f, "it came on {date}"),

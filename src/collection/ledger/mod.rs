@@ -47,7 +47,7 @@ pub use compare::Discrepancy;
 pub use contradiction::{Deviation, Unlogged};
 pub use correct::Corrected;
 pub use correction::{Actual, Correction};
-pub use event::{CollectionRef, Departed, Event, EventKind, Here};
+pub use event::{CollectionRef, Departed, Event, EventKind, Here, of_id};
 pub(super) use head::HeadNote;
 pub use head::LedgerStanding;
 pub(crate) use import_reader::ImportReader;

@@ -23,6 +23,12 @@ impl Collection {
         }
     }
 
+    /// The line of the deposit of the item `name`. The ledger is read for it.
+    pub fn deposit_line(&self, name: &RepositoryName) -> Result<Option<Event>, PathError> {
+        let Some(dir) = self.ledger()? else { return Ok(None) };
+        Ok(Scan::of(dir, name)?.and_then(Scan::into_deposit))
+    }
+
     /// The same by the ledger as far as this process has read it, which asks the disk for the line alone. Each change reads to
     /// the end of the ledger when it locks the collection.
     pub(crate) fn last_record_read(

@@ -5,9 +5,9 @@
 
 use memchr::memmem::Finder;
 
-use super::Event;
 use super::chain::ChainReader;
 use super::replay::LineHead;
+use super::{Event, EventKind};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 
@@ -22,6 +22,8 @@ pub(in crate::collection) struct Scan {
     /// The end of each line's name that may be this one: it has no letters, so that it has one spelling.
     sign: Finder<'static>,
     line: Option<Event>,
+    /// The line of its deposit.
+    deposit: Option<Event>,
 }
 
 impl Scan {
@@ -32,7 +34,7 @@ impl Scan {
         let (_, end) = end.split_once('/').unwrap_or_default();
         let sign = Finder::new(&format!("/{end}\"")).into_owned();
         let (chain, folded) = (ChainReader::new(dir), name.folded());
-        let mut scan = Scan { chain, identity, folded, sign, line: None };
+        let mut scan = Scan { chain, identity, folded, sign, line: None, deposit: None };
         Ok(scan.read_on()?.then_some(scan))
     }
 
@@ -43,6 +45,10 @@ impl Scan {
 
     pub(super) fn line(&self) -> Option<Event> {
         self.line.clone()
+    }
+
+    pub(super) fn into_deposit(self) -> Option<Event> {
+        self.deposit
     }
 
     /// Reads what was added since; `false` if the lines read are not those of the directory with this device and inode, or if
@@ -59,13 +65,16 @@ impl Scan {
     }
 
     fn read_on(&mut self) -> Result<bool, PathError> {
-        let Scan { chain, folded, sign, line: last, .. } = self;
+        let Scan { chain, folded, sign, line: last, deposit, .. } = self;
         let damaged = chain.damaged;
         chain.read_some(
             |line| sign.find(line).is_some(),
             |_, line| {
                 if LineHead::of_holding(line).is_some_and(|head| head.folded() == *folded) {
                     *last = serde_json::from_slice(line).ok();
+                    if last.as_ref().is_some_and(|line| line.event == EventKind::Ingestion) {
+                        deposit.clone_from(last);
+                    }
                 }
             },
         )?;

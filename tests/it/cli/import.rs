@@ -262,7 +262,7 @@ fn reads_a_pipe_once() {
         let names = whole_items(&open(&world));
         assert_eq!(names.len(), 2, "{command}");
         for name in names {
-            let shown = world.run(&format!("-c archive show --all-files {name}"));
+            let shown = world.run(&format!("-c archive show -v {name}"));
             let shown = shown.succeeded();
             assert!(shown.contains("Anna") && !shown.contains("B  c.tmp"), "{command}: {shown}");
         }
@@ -284,8 +284,9 @@ fn keeps_the_digests_of_bags() {
     let bag = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/bags/bagit-python");
     world.run_args(["-c", "archive", "import", bag]).succeeded();
     let names = whole_items(&open(&world));
-    let shown = world.run(&format!("-c archive show {}", names[0]));
-    let is_said = |line: &str| line.split_whitespace().eq(["digests", "md5,", "sha1,", "sha512"]);
+    let shown = world.run(&format!("-c archive show -v {}", names[0]));
+    let is_said =
+        |line: &str| line.split_whitespace().eq(["origin.digests", "md5,", "sha1,", "sha512"]);
     assert_eq!(shown.succeeded().lines().filter(|line| is_said(line)).count(), 1);
     let record = &records(&world.run(&format!("--json -c archive show {}", names[0])))[0];
     assert_eq!(record["origin"]["digests"]["sha1"].as_object().unwrap().len(), 11);

@@ -177,7 +177,9 @@ fn leaves_everything_of_an_item_that_does_not_read_back() {
     });
     assert_eq!(
         left,
-        ["the item does not read back as it was written: a file has other bytes, `doc/a.txt`"]
+        [
+            "the item does not read back as it was written: bytes are not those deposited, `doc/a.txt`"
+        ]
     );
     assert_eq!(tree(&world.path("drop")), ["a.txt 5", "b.txt 4"]);
 }

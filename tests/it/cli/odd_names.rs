@@ -185,7 +185,7 @@ fn are_taken_by_every_command() {
 #[test]
 fn are_harmless_where_people_read_them() {
     let (world, name) = world_with_odd_names();
-    let ran = world.run(&format!("-c archive show --all-files {name}"));
+    let ran = world.run(&format!("-c archive show -v {name}"));
     let shown = ran.succeeded();
     for (file, seen) in NAMES {
         let line = shown.lines().find(|line| line.ends_with(&format!("  {seen}")));

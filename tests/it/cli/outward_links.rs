@@ -115,14 +115,7 @@ fn are_kept_by_all_commands_and_followed_by_none() {
         assert_eq!(tree(&doc), before, "{place}");
         doc
     };
-    run(
-        0,
-        &[
-            "-c archive show ITEM --all-files",
-            "-c archive show --as manifest ITEM",
-            "-c archive verify",
-        ],
-    );
+    run(0, &["-c archive show ITEM -v", "-c archive show --as manifest ITEM", "-c archive verify"]);
     run(0, &["-c archive cat ITEM/a.txt", "-c archive show --path ITEM"]);
     run(21, &["-c archive list secret"]);
     for file in ["file6", "absolute", "passwd", "far", "sidecar", "loop", "to", "nothing"] {
@@ -206,7 +199,7 @@ fn of_an_adopted_tree_are_not_followed() {
 fn texts_of_links_are_escaped() {
     let world = world_with_outward_links();
     let name = world.run("-c archive new in --links asis").line();
-    for line in ["show --all-files", "show --as manifest", "verify", "verify -v"] {
+    for line in ["show -v", "show --as manifest", "verify", "verify -v"] {
         let ran = world.run(&format!("-c archive {line} {name}"));
         let text = format!("{}{}", ran.stdout, ran.stderr);
         assert!(

@@ -139,7 +139,7 @@ fn of_one_address_they_never_give_one_ibip() {
     }
     for root in ["a", "b", "a", "b"] {
         let name = world.run(&format!("-c {root} new x.txt")).line();
-        let shown = world.run(&format!("-c {root} show {name}"));
+        let shown = world.run(&format!("-c {root} show -v {name}"));
         let ibip = shown.succeeded().lines().find(|line| line.starts_with("ibip")).unwrap();
         ibips.push(ibip.to_owned());
     }

@@ -91,12 +91,12 @@ fn all_is_as_it_should_be() {
         &world.run("status"),
         0,
         str![[r#"
-archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
-backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
+main	[WORLD]/archive	2 Originals	0 Copies	10	never read
+safe	[WORLD]/backup	0 Originals	2 Copies	10	never read
 
 "#]],
         str![[r#"
-2 items: all as it should be
+2 items: each has its 1 Copy, and all agree
 
 "#]],
     );
@@ -105,12 +105,12 @@ backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
         &world.run("status --prefix example.org/backup"),
         0,
         str![[r#"
-archive  [WORLD]/archive  0 Original  0 Copy  0 Deleted        0 B
-backup   [WORLD]/backup   0 Original  0 Copy  0 Deleted        0 B
+main	[WORLD]/archive	0 Originals	0 Copies	0	never read
+safe	[WORLD]/backup	0 Originals	0 Copies	0	never read
 
 "#]],
         str![[r#"
-0 items: all as it should be
+0 items: all agree
 
 "#]],
     );
@@ -126,16 +126,16 @@ fn copies_are_lacking() {
         &world.run("status"),
         3,
         str![[r#"
-0 of 2 Copies: example.org/archive/2026/11.21.02.13
-Copy in `backup` is behind: example.org/archive/2026/11.21.02.13
-0 of 2 Copies: example.org/archive/2026/11.21.02.14
-archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
-backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
+behind	example.org/archive/2026/11.21.02.13		1 Copy in safe is older than the Original
+few-copies	example.org/archive/2026/11.21.02.14		1 item, of which there should be 2 Copies
+main	[WORLD]/archive	2 Originals	0 Copies	10	never read
+safe	[WORLD]/backup	0 Originals	1 Copy	5	never read
 
 "#]],
         str![[r#"
-hint: example.org/archive/2026/11.21.02.13: the Copy is behind: `urepo -c [WORLD]/backup copy example.org/archive/2026/11.21.02.13 --from [WORLD]/archive`
-error: 2 items with too few Copies, 1 item behind a newer state
+error: 2 of 2 items need attention
+hint: older: urepo -c safe copy example.org/archive/2026/11.21.02.13 --from main
+hint: no Copy: urepo -c main copy --all --to safe
 
 "#]],
     );
@@ -143,14 +143,14 @@ error: 2 items with too few Copies, 1 item behind a newer state
         &world.run("-q status"),
         3,
         str![[r#"
-0 of 2 Copies: example.org/archive/2026/11.21.02.13
-Copy in `backup` is behind: example.org/archive/2026/11.21.02.13
-0 of 2 Copies: example.org/archive/2026/11.21.02.14
+behind	example.org/archive/2026/11.21.02.13		1 Copy in safe is older than the Original
+few-copies	example.org/archive/2026/11.21.02.14		1 item, of which there should be 2 Copies
 
 "#]],
         str![[r#"
-hint: example.org/archive/2026/11.21.02.13: the Copy is behind: `urepo -c [WORLD]/backup copy example.org/archive/2026/11.21.02.13 --from [WORLD]/archive`
-error: 2 items with too few Copies, 1 item behind a newer state
+error: 2 of 2 items need attention
+hint: older: urepo -c safe copy example.org/archive/2026/11.21.02.13 --from main
+hint: no Copy: urepo -c main copy --all --to safe
 
 "#]],
     );
@@ -160,27 +160,27 @@ error: 2 items with too few Copies, 1 item behind a newer state
         &world.run("status"),
         3,
         str![[r#"
-Copy in `backup` is behind: example.org/archive/2026/11.21.02.13
-archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
-backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
+behind	example.org/archive/2026/11.21.02.13		1 Copy in safe is older than the Original
+main	[WORLD]/archive	2 Originals	0 Copies	10	never read
+safe	[WORLD]/backup	0 Originals	1 Copy	5	never read
 
 "#]],
         str![[r#"
-hint: example.org/archive/2026/11.21.02.13: the Copy is behind: `urepo -c [WORLD]/backup copy example.org/archive/2026/11.21.02.13 --from [WORLD]/archive`
-error: 1 item behind a newer state
+error: 1 of 2 items needs attention
+hint: older: urepo -c safe copy example.org/archive/2026/11.21.02.13 --from main
 
 "#]],
     );
     tells(
         &world.run("status 11.21.02.13"),
-        0,
+        3,
         str![[r#"
-Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
-Copy	behind	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
+behind	example.org/archive/2026/11.21.02.13		1 Copy in safe is older than the Original
 
 "#]],
         str![[r#"
-hint: example.org/archive/2026/11.21.02.13: the Copy is behind: `urepo -c [WORLD]/backup copy example.org/archive/2026/11.21.02.13 --from [WORLD]/archive`
+error: 1 of 1 item needs attention
+hint: older: urepo -c safe copy example.org/archive/2026/11.21.02.13 --from main
 
 "#]],
     );
@@ -195,16 +195,16 @@ fn two_originals_are_a_conflict() {
         &world.run("status"),
         23,
         str![[r#"
-two Originals, in `archive` and `backup`: example.org/archive/2026/11.21.02.13
-Original in `archive` is behind: example.org/archive/2026/11.21.02.13
-0 of 1 Copy: example.org/archive/2026/11.21.02.14
-archive  [WORLD]/archive  2 Original  0 Copy  0 Deleted       10 B
-backup   [WORLD]/backup   1 Original  0 Copy  0 Deleted        5 B
+two-originals	example.org/archive/2026/11.21.02.13		1 item in main and safe
+few-copies	example.org/archive/2026/11.21.02.14		1 item, of which there should be 1 Copy
+main	[WORLD]/archive	2 Originals	0 Copies	10	never read
+safe	[WORLD]/backup	1 Original	0 Copies	5	never read
 
 "#]],
         str![[r#"
-hint: example.org/archive/2026/11.21.02.13: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/backup`
-error: 1 item with two Originals, 1 item with too few Copies, 1 item behind a newer state
+error: 2 of 2 items need attention
+hint: two Originals: example.org/archive/2026/11.21.02.13: urepo -c main recover --with safe
+hint: no Copy: urepo -c main copy --all --to safe
 
 "#]],
     );
@@ -212,15 +212,12 @@ error: 1 item with two Originals, 1 item with too few Copies, 1 item behind a ne
         &world.run(&format!("status {NAME}")),
         23,
         str![[r#"
-Original	behind	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
-Original	original	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
+two-originals	example.org/archive/2026/11.21.02.13		1 item in main and safe
 
 "#]],
         str![[r#"
-hint: example.org/archive/2026/11.21.02.13: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/backup`
-error: `example.org/archive/2026/11.21.02.13` has two Originals
-caused by: `[WORLD]/archive` and `[WORLD]/backup` both say that they hold it
-hint: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/backup`
+error: 1 of 1 item needs attention
+hint: two Originals: example.org/archive/2026/11.21.02.13: urepo -c main recover --with safe
 
 "#]],
     );
@@ -230,19 +227,16 @@ hint: the Original was passed on, or another was promoted: it is behind: `urepo 
         &ran,
         23,
         str![[r#"
-Original	behind	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.13
-Original	original	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
-Original	original	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
+two-originals	example.org/archive/2026/11.21.02.13		1 item in main and safe
+few-copies	example.org/archive/2026/11.21.02.14		1 item, of which there should be 1 Copy
 
 "#]],
         str![[r#"
-error: `example.org/archive/2026/11.21.02.13` has two Originals
-caused by: `[WORLD]/archive` and `[WORLD]/backup` both say that they hold it
-hint: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/backup`
 error: no item `01.01.00.00` in 2 known collections
 hint: `urepo status --settings` shows which are known; `--with COLLECTION` adds one
-hint: example.org/archive/2026/11.21.02.13: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/backup`
-error: 2 of 3 items have problems
+error: 2 of 2 items need attention
+hint: two Originals: example.org/archive/2026/11.21.02.13: urepo -c main recover --with safe
+hint: no Copy: urepo -c main copy --all --to safe
 
 "#]],
     );
@@ -256,8 +250,8 @@ fn several_copies_without_an_original_are_promoted_by_one_command() {
     copy(&world, OTHER);
     std::fs::remove_dir_all(world.path("archive")).unwrap();
     let ran = world.run("-c backup status");
-    assert!(ran.stderr.contains("2 Copies without an Original"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("backup promote --all --lost COLLECTION"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("2 of 2 items need attention"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("backup promote --all --lost main"), "{}", ran.stderr);
 }
 
 #[test]
@@ -269,49 +263,50 @@ fn copies_without_an_original_are_a_fault_unless_it_was_deleted() {
     change_item(&world.path("archive"), OTHER, delete_it);
     tells(
         &world.run("status"),
-        3,
+        20,
         str![[r#"
-Copy in `backup`, deleted in `archive`: example.org/archive/2026/11.21.02.14
-lost by `archive`, as `backup` shows: example.org/archive/2026/11.21.02.13
-vanished from `archive`: example.org/archive/2026/11.21.02.13
-archive  [WORLD]/archive  0 Original  0 Copy  1 Deleted        0 B
-backup   [WORLD]/backup   0 Original  2 Copy  0 Deleted       10 B
+left	example.org/archive/2026/11.21.02.14		1 Copy in safe, deleted in main
+vanished	example.org/archive/2026/11.21.02.13		1 item is gone from main; safe has it
+main	[WORLD]/archive	0 Originals	0 Copies	0	1 deleted, never read
+safe	[WORLD]/backup	0 Originals	2 Copies	10	never read
 
 "#]],
         str![[r#"
-hint: example.org/archive/2026/11.21.02.13: the item is missing or damaged here, and another collection has it: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13 --from [WORLD]/backup`
-error: 1 item lost by its holder, 1 item vanished
+error: 1 of 2 items needs attention
+hint: missing: urepo -c main repair example.org/archive/2026/11.21.02.13 --from safe
+hint: left over: urepo -c safe copy example.org/archive/2026/11.21.02.14 --from main
 
 "#]],
     );
     let quiet = world.run("status -q");
-    assert_eq!((quiet.code, quiet.stdout.lines().count()), (3, 2), "{}", quiet.stdout);
+    assert_eq!((quiet.code, quiet.stdout.lines().count()), (20, 1), "{}", quiet.stdout);
     tells(
         &world.run(&format!("status {NAME} {OTHER}")),
-        0,
+        20,
         str![[r#"
-Copy	orphan	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.13
-Deleted	deleted	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
-Copy	behind	backup	[WORLD]/backup/example.org/archive/2026/11.21.02.14
+vanished	example.org/archive/2026/11.21.02.13		1 item is gone from main; safe has it
+left	example.org/archive/2026/11.21.02.14		1 Copy in safe, deleted in main
 
 "#]],
         str![[r#"
-hint: example.org/archive/2026/11.21.02.13: the item is missing or damaged here, and another collection has it: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13 --from [WORLD]/backup`
-hint: example.org/archive/2026/11.21.02.14: a Copy of an item that was deleted: `urepo -c [WORLD]/backup copy example.org/archive/2026/11.21.02.14 --from [WORLD]/archive`
+error: 1 of 2 items needs attention
+hint: missing: urepo -c main repair example.org/archive/2026/11.21.02.13 --from safe
+hint: left over: urepo -c safe copy example.org/archive/2026/11.21.02.14 --from main
 
 "#]],
     );
-    // Deleted everywhere is an answer too.
+    // A Copy that is gone is missing, though the item was deleted.
     std::fs::remove_dir_all(world.path("backup").join(OTHER)).unwrap();
     tells(
         &world.run(&format!("status {OTHER}")),
-        0,
+        20,
         str![[r#"
-Deleted	deleted	archive	[WORLD]/archive/example.org/archive/2026/11.21.02.14
+vanished	example.org/archive/2026/11.21.02.14		1 item is gone from safe; no collection in sight has it
 
 "#]],
         str![[r#"
-hint: example.org/archive/2026/11.21.02.14: the tombstone is missing, damaged or behind: `urepo -c [WORLD]/backup repair example.org/archive/2026/11.21.02.14`
+error: 1 of 1 item needs attention
+hint: missing: urepo -c safe repair example.org/archive/2026/11.21.02.14
 
 "#]],
     );
@@ -327,13 +322,14 @@ fn a_notice_is_not_all_as_it_should_be() {
         &world.run("status"),
         0,
         str![[r#"
-Copy in `backup`, deleted in `archive`: example.org/archive/2026/11.21.02.13
-archive  [WORLD]/archive  1 Original  0 Copy  1 Deleted        5 B
-backup   [WORLD]/backup   0 Original  1 Copy  0 Deleted        5 B
+left	example.org/archive/2026/11.21.02.13		1 Copy in safe, deleted in main
+main	[WORLD]/archive	1 Original	0 Copies	5	1 deleted, never read
+safe	[WORLD]/backup	0 Originals	1 Copy	5	never read
 
 "#]],
         str![[r#"
-2 items: 1 notice above, nothing needs to be done
+hint: left over: urepo -c safe copy example.org/archive/2026/11.21.02.13 --from main
+2 items: all agree
 
 "#]],
     );

@@ -53,7 +53,7 @@ fn names_of_files_do_nothing_to_a_terminal() {
         assert!(shown.contains("pwned") && is_harmless(&shown), "{line}: {shown:?}");
     }
     let name = world.run("-c archive list").line();
-    for line in ["show --all-files", "show --as manifest", "resolve", "export --to out"] {
+    for line in ["show -v", "show --as manifest", "resolve", "export --to out"] {
         let line = format!("-c archive {line} {name}");
         let shown = shown(&world, &line).unwrap();
         assert!(is_harmless(&shown), "{line}: {shown:?}");

@@ -77,20 +77,20 @@ fn collections_that_contradict_each_other() {
     mirror(&world, &name, "Original");
     let ran = world.run("verify archive mirror");
     assert_eq!(ran.code, 20);
-    let found = "U113  damage   [WORLD]/archive/[NAME]  an item is older than what the ledger, or another \
-                 collection, says of it: `[WORLD]/mirror` says that the Original is elsewhere by now\n";
+    let found = "damage\t[NAME]\t\tarchive: an item is older than what the ledger, or another collection, \
+                 says of it: the Original has moved on, as Mirror shows\tU113\n";
     assert_eq!(ran.stdout.replace(&name, "[NAME]"), found);
     same(
         &ran.stderr,
         &name,
         str![[r#"
-hint: [NAME]: the Original was passed on, or another was promoted: it is behind: `urepo -c [WORLD]/archive recover --with [WORLD]/mirror`
 error: 1 contradiction between the collections
+hint: [NAME]: urepo -c [WORLD]/archive recover --with [WORLD]/mirror
 
 "#]],
     );
     let ran = world.run("-q verify mirror/. archive/");
-    assert!(ran.stdout.starts_with("U113  damage   [WORLD]/archive/"), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("damage\t"), "{}", ran.stdout);
     assert_eq!(ran.stdout.lines().count(), 1, "{}", ran.stdout);
 }
 
@@ -101,8 +101,8 @@ fn warnings_are_no_damage() {
     world.run("init third --host third.example.org").succeeded();
     let ran = world.run("verify mirror third");
     assert_eq!(ran.code, 0);
-    let found = "U402  warning  [WORLD]/mirror/[NAME]  a Copy has no Original in the collections \
-                 that were compared: its holder is the collection ";
+    let found = "warning\t[NAME]\t\tits Original is in no collection that was compared; it is in the \
+                 collection with the id ";
     assert!(ran.stdout.replace(&name, "[NAME]").starts_with(found), "{}", ran.stdout);
     assert_eq!(world.run("-q verify mirror third").stdout, "");
     // A Copy alone is nothing to wonder about.
@@ -110,7 +110,7 @@ fn warnings_are_no_damage() {
     std::fs::remove_dir_all(world.path("third")).unwrap();
     crate::support::copy_tree(&world.path("archive"), &world.path("third"));
     let ran = world.run("verify archive third");
-    let found = "U406  warning  [WORLD]/third/urepo.toml  two roots are one collection, ";
+    let found = "warning\t\turepo.toml\t[WORLD]/third: two roots are one collection, ";
     assert!(ran.code == 0 && ran.stdout.starts_with(found), "{}", ran.stdout);
 }
 
@@ -121,19 +121,19 @@ fn damage_is_told_with_its_collection_where_there_are_several() {
     world.write(&format!("mirror/{name}/doc/a.txt"), "Alpha");
     let ran = world.run("verify archive mirror");
     assert_eq!(ran.code, 20);
-    let begin = format!("U204  damage   [WORLD]/mirror/{name}/doc/a.txt  a file has other bytes");
+    let begin = format!("damage\t{name}\ta.txt\tMirror: bytes are not those deposited\tU204");
     assert!(ran.stdout.starts_with(&begin), "{}", ran.stdout);
     same(
         &ran.stderr,
         &name,
         str![[r#"
-hint: [NAME]: the item is missing or damaged here, and another collection has it: `urepo -c [WORLD]/mirror repair [NAME] --from [WORLD]/archive`
 error: 1 of 2 items damaged
+hint: urepo -c [WORLD]/mirror repair [NAME] --from [WORLD]/archive
 
 "#]],
     );
     let ran = world.run("verify mirror");
-    assert!(ran.stdout.starts_with(&format!("U204  damage   {name}/doc/a.txt  ")));
+    assert!(ran.stdout.starts_with(&format!("damage\t{name}\ta.txt\t")));
 }
 
 #[test]
@@ -141,14 +141,14 @@ fn records_name_the_collection() {
     let (world, name) = two();
     mirror(&world, &name, "Original");
     forget(&world.path("mirror"), &name);
-    assert!(world.run("verify mirror").stdout.starts_with("U109  warning "));
+    assert!(world.run("verify mirror").stdout.starts_with("warning\t"));
     world.run("-c mirror recover").succeeded();
     assert_eq!(world.run("verify mirror").stdout, "");
     let ran = world.run("verify archive mirror --json");
     assert_eq!(ran.code, 20);
     let told = records(&ran);
     let kinds: Vec<_> = told.iter().map(|record| record["type"].as_str().unwrap()).collect();
-    let summaries = ["collection", "collection", "remedy", "summary"];
+    let summaries = ["collection", "collection", "finding", "summary"];
     assert_eq!(kinds[..3], ["item", "item", "finding"]);
     assert_eq!(kinds[3..], summaries);
     let roots = ["archive", "mirror", "archive", "archive", "mirror"];
@@ -162,7 +162,7 @@ fn records_name_the_collection() {
         let id = collection.unwrap().settings().id.clone();
         assert_eq!(&told[at]["collection_id"], &json!(id), "{}", told[at]);
     }
-    assert_eq!((&told[2]["finding"], &told[2]["id"]), (&json!("U113"), &json!(name)));
+    assert_eq!((&told[2]["code"], &told[2]["id"]), (&json!("U113"), &json!(name)));
     let end = &told[6];
     for (what, count) in [
         ("collections", 2),
@@ -250,9 +250,10 @@ fn damage_ends_a_run_that_is_out_of_time_with_20() {
     snapbox::assert_data_eq!(
         ran.stderr.replace(&name, "[NAME]"),
         str![[r#"
-hint: [NAME]: nothing in sight has the item whole: `urepo -c archive repair [NAME] --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss [NAME]`
 time is up; the next run continues from here
 error: 1 of 1 item damaged
+hint: urepo -c archive repair [NAME] --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive recover --accept-loss [NAME]
 
 "#]]
     );
@@ -303,12 +304,14 @@ fn items_that_vanished_are_counted() {
     let by_name = format!("-q -c archive verify {name}");
     for verify in ["-q verify archive", "-q verify --quick archive", &by_name] {
         let ran = world.run(verify);
-        assert!(ran.stdout.starts_with("U108  damage "), "{}", ran.stdout);
+        assert!(ran.stdout.starts_with("damage\t"), "{}", ran.stdout);
         assert_eq!(ran.code, 20, "{verify}");
     }
     let ran = world.run("-q -c archive status");
-    assert_eq!((ran.code, ran.stdout), (3, format!("vanished from `archive`: {name}\n")));
-    assert!(ran.stderr.contains("1 item vanished"), "{}", ran.stderr);
+    let line =
+        format!("vanished\t{name}\t\t1 item is gone from archive; no collection in sight has it\n");
+    assert_eq!((ran.code, ran.stdout), (20, line));
+    assert!(ran.stderr.contains("1 of 1 item needs attention"), "{}", ran.stderr);
 }
 
 /// A world with the directory of an item from before it was changed, which comes back.
@@ -345,7 +348,7 @@ fn an_original_from_a_backup_that_has_moved_on_becomes_what_it_is_by_now() {
     backup.runs("-c archive migrate ITEM --leave-copy --to mirror");
     let ran = backup.put_back();
     assert_eq!(ran.code, 20, "{}", ran.stderr);
-    let hint = "`urepo -c [WORLD]/archive recover --with [WORLD]/mirror`";
+    let hint = "urepo -c [WORLD]/archive recover --with [WORLD]/mirror";
     assert!(ran.stderr.contains(hint), "{}", ran.stderr);
     backup.runs("-c archive recover --with mirror -y");
     assert_eq!(backup.world.run("verify archive mirror").succeeded(), "");

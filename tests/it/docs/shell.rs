@@ -146,7 +146,7 @@ fn plain(line: &str) -> String {
     let words: Vec<_> = line.split("  ").map(str::trim).filter(|it| !it.is_empty()).collect();
     let indent = if line.starts_with("  ") { "  " } else { "" };
     let line = format!("{indent}{}", words.join("  "));
-    let line = without_person(&line).unwrap_or(line);
+    let line = without_person(&line).or_else(|| without_deposit(&line)).unwrap_or(line);
     replace_tokens(&line, |token| {
         let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_time = token.ends_with('Z') && token.as_bytes().get(10) == Some(&b'T');
@@ -166,6 +166,12 @@ fn without_person(line: &str) -> Option<String> {
     let (before, who) = line.rsplit_once(" by ")?;
     matches!(who.split(' ').collect::<Vec<_>>()[..], [_, "on", _])
         .then(|| format!("{before} by WHO"))
+}
+
+/// The line of `show` on a deposit: when, by whom, and from where.
+fn without_deposit(line: &str) -> Option<String> {
+    let (_, from) = line.strip_prefix("deposited  ")?.split_once(" UTC by ")?;
+    Some(format!("deposited  {}", from.split_once(", ").map_or("", |(_, from)| from)))
 }
 
 fn dates_in(line: &str) -> Vec<String> {

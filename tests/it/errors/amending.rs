@@ -101,7 +101,7 @@ fn items_that_stay_as_they_are() {
     let line = |root: &str| format!("-c {root} meta set {name} title=Beta");
     refuses(&world, &line("mirror"), 23).tells(str![[r#"
 error: `example.org/archive/[..]` is a Copy here; only its Original is changed
-hint: collection [..] has the Original: name it in the settings, below `[collections]`
+hint: a collection not in sight, id [..]…, has the Original: name it in the settings, below `[collections]`
 
 "#]]);
     world.write(
@@ -110,14 +110,14 @@ hint: collection [..] has the Original: name it in the settings, below `[collect
     );
     refuses(&world, &line("mirror"), 23).tells(str![[r#"
 error: `example.org/archive/[..]` is a Copy here; only its Original is changed
-hint: `urepo -c [WORLD]/archive show example.org/archive/[..]` shows its Original
+hint: `urepo -c main show example.org/archive/[..]` shows its Original
 
 "#]]);
     let sidecar = world.path("archive").join(&name).join("item.toml");
     let text = std::fs::read_to_string(&sidecar).unwrap();
     std::fs::write(&sidecar, text.replacen("Alpha", "Omega", 1)).unwrap();
     refuses(&world, &line("archive"), 20).tells(str![[r#"
-error: the sidecar of `example.org/archive/[..]` does not match its seal
+error: item.toml of `example.org/archive/[..]` was changed by hand or damaged
 hint: `urepo -c archive repair example.org/archive/[..] --accept` shows what was edited and takes it; `urepo -c archive repair example.org/archive/[..]` repairs it from a copy
 
 "#]]);

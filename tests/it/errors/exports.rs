@@ -58,24 +58,28 @@ fn of_what_is_damaged() {
     std::fs::write(&file, "b").unwrap();
     refuses(&world, "-c archive export 11.21.02.13 --to out", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: sha256 3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d, in the sidecar ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb
-hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13`
+hint: nothing in sight has the item whole: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13
 
 "#]]);
     refuses(&world, "-c archive export 11.21.02.13 --to out --format bag", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: sha256 3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d, in the sidecar ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb
-hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13`
+hint: nothing in sight has the item whole: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13
 
 "#]]);
     std::fs::remove_file(&file).unwrap();
     refuses(&world, "-c archive export 11.21.02.13 --format tar --to -", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: it is missing
-hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13`
+hint: nothing in sight has the item whole: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13
 
 "#]]);
     symlink("../../../../../../../../etc/hostname", &file).unwrap();
     refuses(&world, "-c archive export 11.21.02.13 --to out", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: a link is there, not a file
-hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13`
+hint: nothing in sight has the item whole: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13
 
 "#]]);
 }
@@ -109,7 +113,8 @@ hint: `--links skip` leaves links out; tar keeps them
     });
     refuses(&world, "-c archive export 11.21.02.13 --to out", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: `link/a.txt` cannot lie below `link`, which is not a directory
-hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13`
+hint: nothing in sight has the item whole: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13
 
 "#]]);
 }

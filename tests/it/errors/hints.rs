@@ -48,7 +48,8 @@ fn a_hint_names_the_collection_that_was_typed() {
     std::fs::write(world.path(format!("archive/{damaged}/doc/a.txt")), "b").unwrap();
     let mut wrong = Vec::new();
     let accept = format!("-c archive repair {edited} --accept");
-    for (command, hinted) in [
+    let command = |text: &'_ str| text.split_once("urepo ").map(|(_, words)| words.to_owned());
+    for (line, hinted) in [
         ("-c archive show 9".to_owned(), "-c archive list"),
         (format!("-c archive cat {gone}"), "-c archive restore"),
         (format!("-c archive export {gone} --to x"), "-c archive restore"),
@@ -57,7 +58,7 @@ fn a_hint_names_the_collection_that_was_typed() {
         (format!("meta set {edited} title=T --collection archive"), &accept),
         (format!("-c archive meta set {whole} title+="), "-c archive meta set"),
         (format!("-c archive meta set {whole}"), "-c archive meta set"),
-        (format!("-c archive cat {whole}/no.txt"), "-c archive show --all-files"),
+        (format!("-c archive cat {whole}/no.txt"), "-c archive show -v"),
         (format!("-c archive verify {damaged}"), "-c archive recover --accept-loss"),
         (format!("verify archive/. {damaged}"), "-c [WORLD]/archive recover --accept-loss"),
         (format!("-c archive repair {edited}"), &accept),
@@ -68,16 +69,16 @@ fn a_hint_names_the_collection_that_was_typed() {
         ("-c archive new".to_owned(), "help new"),
         ("-c archive status example.org/none/2026/01.01.00.00".to_owned(), "status --settings"),
     ] {
-        let ran = world.run(&command);
+        let ran = world.run(&line);
         let hint = ran.stderr.split_once("hint").map_or("", |(_, hint)| hint);
-        let commands: Vec<_> = hint.split('`').filter_map(|it| it.strip_prefix("urepo ")).collect();
+        let commands: Vec<_> = hint.split(['`', '\n']).filter_map(command).collect();
         if !commands.iter().any(|it| it.starts_with(hinted)) {
-            wrong.push(format!("{command}: {}{}", ran.stdout, ran.stderr));
+            wrong.push(format!("{line}: {}{}", ran.stdout, ran.stderr));
         }
-        let is_whole = |it: &&&str| !it.contains(['…', '[']) && !it.contains("COLLECTION");
+        let is_whole = |it: &&String| !it.contains(['…', '[']) && !it.contains("COLLECTION");
         for typed in commands.iter().filter(is_whole) {
             if world.run(&format!("--dry-run {typed}")).code == 10 {
-                wrong.push(format!("{command}: `urepo {typed}` finds no collection"));
+                wrong.push(format!("{line}: `urepo {typed}` finds no collection"));
             }
         }
     }

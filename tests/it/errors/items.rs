@@ -11,13 +11,15 @@ fn with_a_damaged_sidecar() {
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: line 2, column 9: string values must be quoted, expected literal string
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: line 2, column 9: string values must be quoted, expected literal string
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 
 "#]]);
     refuses(&world, "-c archive list --long", 3).tells(str![[r#"
@@ -43,27 +45,31 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: `state`: `Lost` is not a state; expected `Original`, `Copy`, `Elsewhere` or `Deleted`
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 
 "#]]);
     world.write(&path, b"\xff\xfe");
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: byte 0 is not UTF-8
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 
 "#]]);
     world.write(&path, whole.replace("\"a.txt\"", "\"../a.txt\""));
     refuses(&world, "-c archive show --as manifest 11.21.02.13", 20).tells(str![[r#"
 error: cannot read the sidecar of `example.org/archive/2026/11.21.02.13`
 caused by: `path`: `../a.txt` is not a path below the payload
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 
 "#]]);
     std::fs::remove_file(world.path(&path)).unwrap();
     refuses(&world, "-c archive show 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 
 "#]]);
     refuses(&world, "-c archive list --long", 3).tells(str![[r#"
@@ -74,17 +80,20 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 
 "#]]);
     refuses(&world, "-c archive show --as manifest 11.21.02.13", 20).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 
 "#]]);
     refuses(&world, "-c archive show --as manifest --all", 3).tells(str![[r#"
 error: `example.org/archive/2026/11.21.02.13` has no sidecar
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 error: 1 of 1 item could not be read
 hint: each is named above, with its reason
 
@@ -108,7 +117,8 @@ fn with_the_sidecar_of_another() {
         &ran.stderr,
         str![[r#"
 error: the sidecar of `example.org/archive/2026/11.21.02.13` is that of `example.org/archive/2026/11.21.02.14`
-hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13`
+hint: nothing in sight has the item whole: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13
 
 "#]],
     );
@@ -119,7 +129,7 @@ fn whose_files_are_not_there() {
     let (world, name) = world_with_item();
     refuses(&world, "-c archive cat 11.21.02.13/b.txt", 21).tells(str![[r#"
 error: no file `b.txt` in `example.org/archive/2026/11.21.02.13`
-hint: `urepo -c archive show --all-files example.org/archive/2026/11.21.02.13` lists them
+hint: `urepo -c archive show -v example.org/archive/2026/11.21.02.13` lists them
 
 "#]]);
     refuses(&world, "-c archive cat 11.21.02.13/../item.toml", 1).tells(str![[r#"

@@ -33,7 +33,7 @@ hint: name one that does with `--with COLLECTION`, or delete it all the same wit
     let line = "-c archive rm 11.21.02.13 --with other --with archive";
     refuses(&world, line, 23).tells(str![[r#"
 error: no other collection is known to hold all files of `example.org/archive/2026/11.21.02.13`
-caused by: `[WORLD]/other`: it is damaged there: a file has other bytes, `doc/a.txt`
+caused by: `[WORLD]/other`: it is damaged there: bytes are not those deposited, `doc/a.txt`
 hint: name another collection with `--with COLLECTION`, or delete it all the same with `--force last`
 
 "#]]);
@@ -66,8 +66,8 @@ hint: `urepo -c archive restore example.org/archive/2026/11.21.02.13` brings it 
         sidecar.custody = sidecar.custody.promoted("60cb", id, 1, &[]);
     });
     refuses(&world, "-c archive restore --from other 11.21.02.13", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: collection [..] has another line of the item
-hint: the item was changed in two collections, and neither follows the other: `urepo -c [WORLD]/other promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive`
+error: `example.org/archive/2026/11.21.02.13`: the item was changed in `[WORLD]/other`, too
+hint: the item was changed in two places: to keep that in [WORLD]/other: urepo -c [WORLD]/other promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive
 
 "#]]);
     refuses(&world, "-c archive purge -q", 2).tells(str![[r#"
@@ -87,7 +87,7 @@ hint: move `doc` from `.urepo/trash` back to where `urepo -c archive show --path
     let entry = trash.map(|entry| entry.unwrap().path()).next().unwrap();
     std::fs::write(entry.join("doc/a.txt"), "b").unwrap();
     refuses(&world, "-c archive restore 11.21.02.13", 20).tells(str![[r#"
-error: what is in the trash of `example.org/archive/2026/11.21.02.13` is damaged: a file has other bytes, `doc/a.txt`
+error: what is in the trash of `example.org/archive/2026/11.21.02.13` is damaged: bytes are not those deposited, `doc/a.txt`
 hint: `--force damaged` brings it back as it is; nothing was moved
 
 "#]]);

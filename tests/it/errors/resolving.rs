@@ -139,13 +139,13 @@ fn that_want_the_original() {
     let world = with_relations();
     resolve(&world, &["--original", &name(4)], 21).tells(str![[r#"
 error: no collection holds the Original of `example.org/x/2026/01.01.00.04`
-hint: the ledger lacks the line of the last change: `urepo -c archive recover`
+hint: the ledger lacks the line of the last change: urepo -c archive recover
 
 "#]]);
     resolve(&world, &["--original", &name(5)], 23).tells(str![[r#"
 error: `example.org/x/2026/01.01.00.05` has two Originals
 caused by: `[WORLD]/archive` and `[WORLD]/mirror` both say that they hold it
-hint: the ledger lacks the line of the last change: `urepo -c archive recover`
+hint: the ledger lacks the line of the last change: urepo -c archive recover
 
 "#]]);
 }

@@ -106,8 +106,8 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
     same(
         &format!("{}{}", ran.stdout, ran.stderr),
         str![[r#"
-U208  unread   example.org/archive  an entry cannot be read, so its state is unknown: Permission denied (os error 13); the items in it were not verified
-U208  unread   maps.example.org/archive  an entry cannot be read, so its state is unknown: Permission denied (os error 13); the items in it were not verified
+unread		example.org/archive	an entry cannot be read, so its state is unknown: Permission denied (os error 13); the items in it were not verified	U208
+unread		maps.example.org/archive	an entry cannot be read, so its state is unknown: Permission denied (os error 13); the items in it were not verified	U208
 error: 2 places outside the items could not be read
 hint: make the paths named above readable, and repeat the command: their state is unknown
 
@@ -129,7 +129,7 @@ fn files_that_may_not_be_read() {
     user.closes(&format!("archive/{name}/doc/{file}"));
     let ran = world.finish(user.command("-c archive verify"));
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stdout.starts_with("U208  unread   "), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("unread\t"), "{}", ran.stdout);
     assert!(ran.stderr.contains("error: 1 of 2 items could not be read\n"), "{}", ran.stderr);
     let ran = world.finish(user.command("-c archive verify --json"));
     for part in

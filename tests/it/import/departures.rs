@@ -62,7 +62,7 @@ impl World {
     }
 }
 
-const MIGRATED: &str = "a.txt left: its Original is in the collection 60cb73fd";
+const MIGRATED: &str = "a.txt left: its Original is in the collection with the id 60cb73…";
 
 #[test]
 fn what_migrated_away_counts_as_imported() {

@@ -201,7 +201,7 @@ fn an_item_that_cannot_be_updated_fails() {
     fs::write(&path, &edited).unwrap();
     let ran = imported.import("--update");
     assert_eq!(ran.code, 3, "{}", ran.stderr);
-    assert!(ran.stderr.contains("not updated: the sidecar of"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("not updated: item.toml of"), "{}", ran.stderr);
     assert_eq!(imported.text(0), edited);
     assert_eq!(imported.sidecar(1).metadata.title(), Some("New"));
 }

@@ -142,7 +142,7 @@ fn rebuilds_the_index() {
     let (world, names) = world();
     let recover = |rest: &str| world.run(&format!("-c archive recover --index {rest}"));
     let ran = recover("");
-    let closing = "--reseal`\nbuilt the index: 3 items\nleft 1 item as it is\n";
+    let closing = "--reseal\nbuilt the index: 3 items\nleft 1 item as it is\n";
     assert!(ran.stderr.ends_with(closing), "{}", ran.stderr);
     std::fs::remove_dir_all(world.path(format!("archive/{}", names[0]))).unwrap();
     assert_eq!(records(&recover("--json")).pop().unwrap()["counts"]["indexed"], 2);

@@ -93,7 +93,7 @@ fn every_correction_is_a_record() {
             summary["counts"]["corrected"],
             if dry { serde_json::Value::Null } else { 2.into() }
         );
-        records.retain(|it| it["type"] != "remedy");
+        records.retain(|it| it["type"] != "finding");
         let found: Vec<_> = records
             .iter()
             .map(|it| [&it["id"], &it["outcome"], &it["was"], &it["state"]].map(|it| it.as_str()))
@@ -238,11 +238,7 @@ fn verify_names_what_ends_the_finding() {
         assert!(ran.stderr.contains(text), "{}", ran.stderr);
     };
     forget_head(&world.path("archive"));
-    let lost = |name: &str| {
-        format!(
-            "hint: {name}: nothing in sight has the item whole: `urepo -c archive repair {name} --from"
-        )
-    };
+    let lost = |name: &str| format!("hint: urepo -c archive repair {name} --from");
     hint(&lost(&gone));
     std::fs::write(world.path("archive").join(&kept).join("doc/kept"), "rots").unwrap();
     hint(&lost(&kept));
@@ -283,7 +279,7 @@ fn a_ledger_that_was_put_back_stops_changes_of_items() {
     deposit(".state", "b").line();
     deposit("other", "c").line();
     std::fs::write(ledger_file(&world.path("archive")), &old).unwrap();
-    let is_told = |ran: &crate::support::Ran| ran.stderr.contains("was shortened or put back");
+    let is_told = |ran: &crate::support::Ran| ran.stderr.contains("was cut or put back");
     let changes = [
         format!("meta set {name} title=x"),
         format!("delete {name} --force last --yes"),
@@ -301,7 +297,11 @@ fn a_ledger_that_was_put_back_stops_changes_of_items() {
         assert!(is_told(&ran) || other.starts_with("copy"), "{other}: {}", ran.stderr);
     }
     let ran = world.run("-c archive status");
-    assert!(ran.code == 3 && ran.stderr.starts_with("warning: the ledger of "), "{}", ran.stderr);
+    assert!(
+        ran.code == 3 && ran.stderr.starts_with("warning: `.urepo/ledger` of "),
+        "{}",
+        ran.stderr
+    );
     assert!(is_told(&world.run(&format!("-c archive show {name}"))));
     let ran = world.run("-c archive recover --restored -n");
     assert_eq!(ran.succeeded().matches("would be taken in").count(), 2, "{}", ran.stdout);

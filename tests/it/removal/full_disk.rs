@@ -115,15 +115,13 @@ warning: `[WORLD]/mount/archive/.urepo/ledger` was missing and has been rebuilt;
 deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
 exit 0
 purged 1 entry of the trash, [..]; [..] freed
-identifier   example.org/archive/[..]
-state        Elsewhere
-created      [..]
-timestamp    [..]
-path         [WORLD]/mount/archive/example.org/archive/[..]
-holder       [..]
+example.org/archive/[..]
+link       http://urlib.net/example.org/archive/[..]
+deposited  [..] UTC
+moved      to a collection not in sight, id [..]… on [..]
 exit 0
-warning: the ledger of `[WORLD]/mount/archive` was shortened or put back, so that changes of its items may be missing
-hint: the ledger is not the one that this machine wrote last: `urepo -c mount/archive recover --restored`
+warning: `.urepo/ledger` of `[WORLD]/mount/archive` was cut or put back, so that changes of its items may be missing
+hint: .urepo/ledger was cut or put back: urepo -c mount/archive recover --restored
 
 "#]]
     );

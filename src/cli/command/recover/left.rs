@@ -35,7 +35,7 @@ pub(super) fn report(
         all.iter().chain(known.roots()),
         &known.missing_names,
     );
-    in_sight.report(&left)?;
+    in_sight.steps(&left)?.iter().for_each(|step| context.printer.hint(step));
     let is_damaged =
         |name: &&RepositoryName| in_sight.remedies(name, &[]).iter().any(|it| it.is_damage);
     Ok((left.len() as u64, left.keys().filter(is_damaged).count() as u64))

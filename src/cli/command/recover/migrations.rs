@@ -14,9 +14,9 @@ use crate::cli::command::transfer::RESUME_BYTES;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::human;
 use crate::cli::printer::Verbosity;
 use crate::cli::report::REPEATED_PRINTED;
-use crate::cli::{human, shell};
 
 impl Recover {
     /// Ends the interrupted migrations from `collection`. Returns how many have ended, and how many are still open.
@@ -103,7 +103,7 @@ impl Recover {
             if behind.is_empty() {
                 continue;
             }
-            let root = shell::word(other.path());
+            let root = context.word_of(other.path());
             if context.global.dry_run {
                 for (name, what) in behind {
                     if !context.printer.json {
@@ -114,7 +114,8 @@ impl Recover {
                 }
                 continue;
             }
-            let lines = behind.iter().map(|(name, what)| format!("behind {root}: {name}: {what}"));
+            let lines =
+                behind.iter().map(|(name, what)| format!("older than in {root}: {name}: {what}"));
             let items = human::count(behind.len() as u64, "item");
             let question =
                 format!("bring {items} into line with {root}? What is here goes to the trash");

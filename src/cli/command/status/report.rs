@@ -1,161 +1,85 @@
 //! The lines and records of `urepo status`.
 
-use urepo::holdings::{Concern, Holdings, Weight};
 use urepo::identity::RepositoryName;
 
-use super::tally::{Contradiction, Counts, Tally};
+use super::fault::Fault;
+use super::groups::Groups;
+use super::tally::{Counts, Tally};
+use crate::cli::context::Context;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::human;
 use crate::cli::known::Known;
 use crate::cli::records::{self, ErrorText, OneCollection};
 use crate::cli::report::Report;
-use crate::cli::{escape, human};
 
-/// A concern and its item: the name comes last.
-pub(super) fn line(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
-    format!("{}: {}", message(known, holdings, concern), holdings.name)
-}
-
-fn message(known: &Known, holdings: &Holdings, concern: &Concern) -> String {
-    let place = |at: usize| place(known, at);
-    let places = |all: &[usize]| all.iter().map(|at| place(*at)).collect::<Vec<_>>().join(" and ");
-    match concern {
-        Concern::TwoOriginals(all) => format!("two Originals, in {}", places(all)),
-        Concern::Migration(at) => format!("unfinished migration from {}", place(*at)),
-        Concern::Lost { at, holder } => {
-            format!("lost by {}, as {} shows", place(*holder), place(*at))
-        }
-        Concern::Unreadable(at) => {
-            let reason = reason(holdings, *at);
-            format!("unreadable in {}: {}", place(*at), escape::one_line(&reason))
-        }
-        Concern::Unsealed(at) => format!("broken seal in {}", place(*at)),
-        Concern::FewCopies { current, wanted, .. } => match wanted {
-            1 => format!("{current} of 1 Copy"),
-            _ => format!("{current} of {wanted} Copies"),
-        },
-        Concern::Behind(at) => format!("{} in {} is behind", state(holdings, *at), place(*at)),
-        Concern::Fork(at) => {
-            format!("{} in {} is a line of its own", state(holdings, *at), place(*at))
-        }
-        Concern::Orphan(at) => format!("Copy in {}, no Original anywhere", place(*at)),
-        Concern::Left { copy, deleted } => {
-            format!("Copy in {}, deleted in {}", place(*copy), place(*deleted))
-        }
-    }
-}
-
-/// The state of the holding in a collection.
-fn state(holdings: &Holdings, at: usize) -> String {
-    let holding = holdings.all.iter().find(|holding| holding.collection == at);
-    let record = holding.and_then(|holding| holding.record.as_ref().ok());
-    record.map_or("item".to_owned(), |record| record.state.to_string())
-}
-
-pub(super) fn contradiction_record(
+/// The record of a fault.
+pub(super) fn record(
     known: &Known,
-    at: usize,
+    groups: &Groups<'_>,
     name: &RepositoryName,
-    what: Contradiction,
-) -> records::Concern {
-    let collection = &known.collections[at];
-    records::Concern {
-        id: name.to_string(),
-        kind: what.kind(),
-        weight: "lack",
-        collections: vec![collection.settings().name.clone()],
-        collection_ids: vec![collection.id().to_owned()],
-        message: contradiction_message(known, at, what),
-        ..records::Concern::default()
-    }
-}
-
-pub(super) fn contradiction_message(known: &Known, at: usize, what: Contradiction) -> String {
-    let collection = place(known, at);
-    match what {
-        Contradiction::Returned => format!("given up in {collection}, and back there"),
-        Contradiction::Vanished => format!("vanished from {collection}"),
-    }
-}
-
-/// A collection, by its name, or by its path if another one has the same name.
-fn place(known: &Known, at: usize) -> String {
-    let name = &known.collections[at].settings().name;
-    let is_its_own = known.collections.iter().filter(|it| it.settings().name == *name).count() == 1;
-    let path = known.collections[at].path().display();
-    format!("`{}`", escape::one_line(&if is_its_own { name.clone() } else { path.to_string() }))
-}
-
-/// Why a holding cannot be read.
-fn reason(holdings: &Holdings, at: usize) -> String {
-    let holding = holdings.all.iter().find(|holding| holding.collection == at);
-    match holding.map(|holding| &holding.record) {
-        Some(Err(error)) => Failure::of(Exit::Damage, error).in_one_line(),
-        _ => String::new(),
-    }
-}
-
-pub(super) fn record(known: &Known, holdings: &Holdings, concern: &Concern) -> records::Concern {
-    let collections = concern.collections();
-    let concerned = || collections.iter().map(|at| &known.collections[*at]);
-    let (copies, copies_wanted) = match concern {
-        Concern::FewCopies { current, wanted, .. } => {
-            (Some((*current).into()), Some((*wanted).into()))
-        }
-        _ => (None, None),
-    };
-    records::Concern {
-        id: holdings.name.to_string(),
-        kind: concern.kind(),
-        weight: match concern.weight() {
-            Weight::Notice => "notice",
-            Weight::Lack => "lack",
-            Weight::Conflict => "conflict",
-        },
+    fault: &Fault,
+) -> records::Finding {
+    let remedies = groups.remedies(name);
+    let hints = crate::cli::remedy::steps(&remedies).join("; ");
+    let concerned = || fault.at.iter().chain(&fault.has).map(|at| &known.collections[*at]);
+    records::Finding {
+        id: Some(name.to_string()),
+        kind: Some(fault.kind()),
+        severity: fault.severity().to_owned(),
+        message: format!("{}: {}", fault.label(), fault.in_words(1, &groups.called)),
         collections: concerned().map(|it| it.settings().name.clone()).collect(),
         collection_ids: concerned().map(|it| it.id().to_owned()).collect(),
-        message: message(known, holdings, concern),
-        copies,
-        copies_wanted,
+        copies: fault.copies.map(|(current, _)| current.into()),
+        copies_wanted: fault.copies.map(|(_, wanted)| wanted.into()),
+        hint: (!hints.is_empty()).then_some(hints),
+        remedies,
+        ..records::Finding::default()
     }
 }
 
-/// One line for each collection, in columns.
-pub(super) fn table(known: &Known, tally: &Tally) -> String {
-    let mut rows = Vec::new();
-    let digits = |of: fn(&Counts) -> u64| {
-        tally.collections.iter().map(|it| of(it).to_string().len()).max().unwrap_or(0)
+/// The collections: in columns for a person, else with tabs and the exact bytes.
+pub(super) fn table(
+    context: &Context,
+    known: &Known,
+    tally: &Tally,
+    called: &[String],
+) -> Vec<String> {
+    let is_drawn = context.printer.stdout_is_terminal();
+    let counted = |number: u64, one: &str, many: &str| {
+        format!("{number} {}", if number == 1 { one } else { many })
     };
-    let (of_originals, of_copies) = (digits(|it| it.originals), digits(|it| it.copies));
-    let of_deleted = digits(|it| it.deleted);
-    for (collection, counts) in known.collections.iter().zip(&tally.collections) {
-        let name = escape::one_line(&collection.settings().name);
-        let path = escape::one_line(&collection.path().display().to_string());
-        let [originals, copies, deleted] = [counts.originals, counts.copies, counts.deleted];
-        let mut rest = format!(
-            "{originals:>of_originals$} Original  {copies:>of_copies$} Copy  {deleted:>of_deleted$} Deleted  {:>9}",
-            human::bytes(counts.bytes)
-        );
-        if counts.unreadable > 0 {
-            rest += &format!("  {} unreadable", counts.unreadable);
-        }
-        if counts.unlisted.is_some() {
-            rest += "  not listed to its end";
-        }
-        rows.push((name, path, rest));
+    let mut rows = Vec::new();
+    for ((collection, counts), called) in
+        known.collections.iter().zip(&tally.collections).zip(called)
+    {
+        let bytes = if is_drawn { human::bytes(counts.bytes) } else { counts.bytes.to_string() };
+        let mut row = vec![
+            called.clone(),
+            collection.path().display().to_string(),
+            counted(counts.originals, "Original ", "Originals"),
+            counted(counts.copies, "Copy  ", "Copies"),
+            bytes,
+        ];
+        let more = [
+            (counts.deleted > 0).then(|| format!("{} deleted", counts.deleted)),
+            (counts.unreadable > 0).then(|| format!("{} unreadable", counts.unreadable)),
+            counts.unlisted.as_ref().map(|_| "not listed to its end".to_owned()),
+            Some(context.last_read(collection)),
+        ];
+        row.push(more.into_iter().flatten().collect::<Vec<_>>().join(", "));
+        rows.push(row);
     }
     for missing in &known.missing {
-        let path = escape::one_line(&missing.path.display().to_string());
-        rows.push((escape::one_line(&missing.name), path, "not opened".to_owned()));
+        let path = missing.path.display().to_string();
+        rows.push(vec![missing.name.clone(), path, "not opened".to_owned()]);
     }
-    let width = |of: fn(&(String, String, String)) -> &String| {
-        rows.iter().map(|row| of(row).chars().count()).max().unwrap_or(0)
-    };
-    let (names, paths) = (width(|row| &row.0), width(|row| &row.1));
-    let line = |(name, path, rest): &(String, String, String)| {
-        format!("{name:<names$}  {path:<paths$}  {rest}\n")
-    };
-    rows.iter().map(line).collect()
+    if is_drawn {
+        return human::columns(&rows, 2..5);
+    }
+    rows.iter()
+        .map(|row| row.iter().map(|it| it.trim_end()).collect::<Vec<_>>().join("\t"))
+        .collect()
 }
 
 pub(super) fn collections(known: &Known, tally: &Tally) -> Vec<OneCollection> {
@@ -196,8 +120,7 @@ pub(super) fn fill(report: &mut Report<'_>, known: &Known, tally: &Tally) {
     report.summary.missing = Some(known.missing_names.clone());
     report.summary.counts.items = tally.items;
     report.count("collections", known.collections.len() as u64);
-    report.count("notices", tally.notices);
-    for (kind, count) in &tally.concerns {
-        report.count(&kind.name.replace('-', "_"), *count);
+    for (kind, count) in &tally.kinds {
+        report.count(&kind.replace('-', "_"), *count);
     }
 }

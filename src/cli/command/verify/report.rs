@@ -1,23 +1,25 @@
 //! Findings, as lines for people and records for programs.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use urepo::collection::Collection;
-use urepo::identity::RepositoryName;
-use urepo::layout;
+use urepo::identity::{Prefix, RepositoryName};
 use urepo::verify::{self, Code, Disagreement, Finding, ItemReport, Place, Report, Severity};
 
 use crate::cli::printer::{Printer, Verbosity};
 use crate::cli::records::{self, Findings, Item};
 use crate::cli::report::REPEATED_PRINTED;
-use crate::cli::{Done, escape};
+use crate::cli::{Done, escape, human};
 
 /// Reports the findings in one root.
 pub(super) struct Reporter<'a> {
     pub printer: &'a Printer,
     pub root: &'a Collection,
-    /// Lines name the root only if there are several.
-    pub is_one_of_several: bool,
+    /// What people call the root, if it is one of several.
+    pub called: Option<&'a str>,
+    /// The prefix of the item that was named first: identifiers of it are short on a terminal.
+    pub first: &'a OnceCell<Prefix>,
 }
 
 impl Reporter<'_> {
@@ -119,9 +121,16 @@ impl Reporter<'_> {
             return Ok(());
         }
         let kind = (found.code, &*found.shown_severity());
-        self.print(kind, name, &found.place, &escape::one_line(&found.in_words()))
+        let is_verbose = self.printer.verbosity > Verbosity::Normal;
+        let words = if is_verbose { found.in_words() } else { found.in_short() };
+        let words = match self.called.filter(|_| !found.code.is_of_two()) {
+            Some(called) => format!("{called}: {words}"),
+            None => words,
+        };
+        self.print(kind, name, &found.place, &escape::one_line(&words))
     }
 
+    /// A finding: on a terminal as people read it, in a pipe whole and with tabs.
     fn print(
         &self,
         (code, severity): (Code, &str),
@@ -129,32 +138,41 @@ impl Reporter<'_> {
         place: &Place,
         what: &str,
     ) -> Done {
-        let mut path = place.to_path();
-        if let Some(name) = name {
-            path = layout::item_directory(name).join(path);
-        }
-        if self.is_one_of_several {
-            path = self.root.path().join(path);
-        }
-        let path = escape::one_line(&path.display().to_string());
-        let path = path.trim_end_matches('/');
-        self.printer.line(&format!("{code}  {severity:<7}  {path}  {what}"))
+        let is_drawn = self.printer.stdout_is_terminal();
+        let is_alike = |name: &RepositoryName| {
+            let prefix = name.prefix();
+            *self.first.get_or_init(|| prefix.clone()) == prefix
+        };
+        let is_short = is_drawn && name.is_some_and(is_alike);
+        let name = name.map_or("", |name| human::identifier(name, is_short));
+        let file = match place {
+            Place::Payload(path) => path.as_path().display().to_string(),
+            place => place.to_path().display().to_string(),
+        };
+        let file = escape::one_line(file.trim_end_matches('/'));
+        let code = code.to_string();
+        let severity = if is_drawn { format!("{severity:<7}") } else { severity.to_owned() };
+        let fields = [&*severity, name, &file, what, &code];
+        self.printer.line(&if is_drawn {
+            let fields = fields.into_iter().filter(|field| !field.is_empty());
+            fields.collect::<Vec<_>>().join("  ")
+        } else {
+            fields.join("\t")
+        })
     }
 }
 
 fn finding(found: &Finding) -> records::Finding {
     records::Finding {
-        id: None,
-        code: found.code.to_string(),
+        code: Some(found.code.to_string()),
         severity: found.shown_severity(),
-        meaning: found.code.meaning(),
-        detail: found.detail.clone(),
-        part: match found.place {
+        message: found.in_words(),
+        part: Some(match found.place {
             Place::Item | Place::Beside(_) => "item",
             Place::Payload(_) => "payload",
             Place::Tree(_) => "tree",
-        },
-        path: records::path(&found.place.to_path()),
-        place: None,
+        }),
+        path: Some(records::path(&found.place.to_path())),
+        ..records::Finding::default()
     }
 }

@@ -65,6 +65,11 @@ impl<'a> Ending<'a> {
         self.total += summary;
     }
 
+    /// The roots that were read to their ends.
+    pub(super) fn read_whole(&self) -> impl Iterator<Item = usize> + '_ {
+        self.each.iter().filter(|(_, it)| is_complete(it)).map(|(root, _)| *root)
+    }
+
     /// Adds the findings about relations between items, unless stopped.
     pub(super) fn add_relations(&mut self, (flow, warnings): (ControlFlow<()>, u64)) {
         self.total.warnings += warnings;
@@ -86,8 +91,13 @@ impl<'a> Ending<'a> {
         }
         self.fill(&mut report);
         let items = human::count(self.total.items, "item");
-        let has_remedy = self.report_remedies()?;
-        let fault = self.fault(has_remedy);
+        let steps = self.remedies()?;
+        let fault = self.fault(&steps);
+        if fault.is_none() {
+            for step in &steps {
+                printer.hint(step);
+            }
+        }
         let is_sound = fault.is_none() && (failed == 0 || self.total.items > 0);
         let (damage, partial) = if self.is_damaged() { (fault, None) } else { (None, fault) };
         let done = report.finish(End {
@@ -115,13 +125,13 @@ impl<'a> Ending<'a> {
         done
     }
 
-    /// Reports the remedies of the damaged items, by all collections in sight. Returns whether there are any.
-    fn report_remedies(&self) -> Result<bool, Failure> {
+    /// What mends the damaged items, by all collections in sight, in lines; with JSON a record of each, instead.
+    fn remedies(&self) -> Result<Vec<String>, Failure> {
         let printer = &self.context.printer;
         let is_silent =
             printer.verbosity == Verbosity::Quiet && !printer.json && !self.is_damaged();
         if self.damaged.is_empty() && self.put_back.is_empty() || is_silent {
-            return Ok(false);
+            return Ok(Vec::new());
         }
         let known = self.context.reachable();
         let in_use = match self.roots {
@@ -130,8 +140,10 @@ impl<'a> Ending<'a> {
         };
         let collections = self.roots.iter().chain(known.roots());
         let in_sight = InSight::of_all(self.context, in_use, collections, &known.missing_names);
-        self.put_back.iter().for_each(|root| in_sight.report_ledger(&self.roots[*root]));
-        Ok(in_sight.report(&self.damaged)? || !self.put_back.is_empty())
+        let mut steps: Vec<_> =
+            self.put_back.iter().map(|root| in_sight.accepted_ledger(&self.roots[*root])).collect();
+        steps.extend(in_sight.steps(&self.damaged)?);
+        Ok(steps)
     }
 
     fn comparison(&self) -> Comparison {
@@ -142,7 +154,7 @@ impl<'a> Ending<'a> {
     }
 
     /// The closing error: damage, or else the places that could not be read.
-    fn fault(&self, has_remedy: bool) -> Option<Failure> {
+    fn fault(&self, steps: &[String]) -> Option<Failure> {
         let total = &self.total;
         let disagreements = self.comparison().damage;
         let exit = if self.is_damaged() { Exit::Damage } else { Exit::Partial };
@@ -166,12 +178,10 @@ impl<'a> Ending<'a> {
         }
         let message = facts.join(", and ");
         (!facts.is_empty()).then(|| {
-            let hints = [self.hint(), self.hint_without_remedy().filter(|_| !has_remedy)];
             let failure = Failure::new(exit, message);
-            match hints.into_iter().flatten().next() {
-                Some(hint) => failure.hint(self.pasted(hint)),
-                None => failure,
-            }
+            let usual = steps.is_empty().then(|| self.hint_without_remedy());
+            let hint = self.hint().or(usual).map(|hint| self.pasted(hint));
+            failure.hint(steps.iter().cloned().chain(hint).collect::<Vec<_>>().join("\n"))
         })
     }
 
@@ -184,7 +194,7 @@ impl<'a> Ending<'a> {
     fn pasted(&self, hint: &str) -> String {
         match self.roots {
             _ if !self.names_roots => shell::pasted(hint),
-            [root] => shell::pasted_in(hint, &shell::word(root.path())),
+            [root] => shell::pasted_in(hint, &self.context.word_of(root.path())),
             _ => shell::pasted_in(hint, "COLLECTION"),
         }
     }
@@ -209,17 +219,17 @@ impl<'a> Ending<'a> {
     }
 
     /// The hint where the table has no row.
-    fn hint_without_remedy(&self) -> Option<&'static str> {
+    fn hint_without_remedy(&self) -> &'static str {
         // Only an adoption leaves items without lines.
-        Some(if self.seen.contains(&Code::SidecarMissing) {
+        if self.seen.contains(&Code::SidecarMissing) {
             "`urepo init ROOT --adopt` finishes an adoption that was interrupted"
         } else if self.total.damaged_items > 0 {
             "`urepo repair ITEM --from COLLECTION` repairs it from a good copy; nothing here was changed"
         } else if self.total.tree_damage > 0 {
             "urepo(7) says what the codes mean; nothing here was changed"
         } else {
-            "`urepo status ITEM` shows what each of them has"
-        })
+            "`urepo show ITEM` shows what each of them has"
+        }
     }
 
     fn success_message(&self) -> String {

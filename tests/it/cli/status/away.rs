@@ -31,7 +31,7 @@ fn one_collection_alone_lacks_nothing_that_could_be_there() {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, closing));
     know(&world);
     let ran = world.run("-c archive status");
-    assert!(ran.code == 3 && ran.stderr.contains("1 item with too few Copies"), "{}", ran.stderr);
+    assert!(ran.code == 3 && ran.stderr.contains("1 of 1 item needs attention"), "{}", ran.stderr);
 }
 
 #[test]

@@ -143,7 +143,7 @@ const ROWS: &[Row] = &[
         well: "-c archive status A B",
         bad: &[("-c archive status A NONE", 3), ("-c archive status NONE", 21)],
         json: Run,
-        purpose: Answer,
+        purpose: Judgement,
     },
     Row {
         command: "copy",

@@ -146,7 +146,7 @@ fn that_lost_an_item() {
     std::fs::remove_dir_all(world.path("archive").join(NAME)).unwrap();
     refuses(&world, "-c mirror copy 11.21.02.13 --to archive", 21).tells(str![[r#"
 error: no item `example.org/archive/2026/11.21.02.13` in `[WORLD]/archive`: it should be here, and is missing
-hint: the item is missing or damaged here, and another collection has it: `urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13 --from [WORLD]/mirror`
+hint: the item is missing or damaged here, and another collection has it: urepo -c [WORLD]/archive repair example.org/archive/2026/11.21.02.13 --from [WORLD]/mirror
 
 "#]]);
 }

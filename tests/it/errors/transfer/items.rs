@@ -9,13 +9,15 @@ fn that_are_damaged() {
     std::fs::write(&file, "b").unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: sha256 3e23e8160039594a33894f6564e1b1348bbd7a0088d42c4acb73eeaed59c009d, in the sidecar ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb
-hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
+hint: nothing in sight has the item whole: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror
 
 "#]]);
     std::fs::write(&file, "longer").unwrap();
     refuses(&world, "-c archive copy --all --to mirror", 3).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: 6 B, in the sidecar 1 B
-hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
+hint: nothing in sight has the item whole: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror
 error: 1 of 1 item could not be copied
 hint: each is named above, with its reason
 
@@ -23,20 +25,23 @@ hint: each is named above, with its reason
     std::fs::remove_file(&file).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: it is missing
-hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
+hint: nothing in sight has the item whole: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror
 
 "#]]);
     symlink("/etc/passwd", &file).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: a link stands for it
-hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
+hint: nothing in sight has the item whole: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror
 
 "#]]);
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir(&file).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/doc/a.txt` is damaged: it is not a file
-hint: nothing in sight has the item whole: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror`
+hint: nothing in sight has the item whole: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive recover --accept-loss example.org/archive/2026/11.21.02.13 --with [WORLD]/mirror
 
 "#]]);
 }
@@ -49,26 +54,30 @@ fn whose_sidecar_is_not_as_it_was() {
     std::fs::write(&sidecar, format!("# by hand\n{text}")).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: it was changed after it was sealed
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 
 "#]]);
     let unsealed = text.split("[seal]").next().unwrap();
     std::fs::write(&sidecar, unsealed).unwrap();
     refuses(&world, "-c archive migrate 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: it has no seal
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 
 "#]]);
     std::fs::write(&sidecar, "format = ?").unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: line 1, column 10: string values must be quoted, expected literal string
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 
 "#]]);
     std::fs::remove_file(&sidecar).unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/archive/example.org/archive/2026/11.21.02.13/item.toml` is damaged: it is missing
-hint: only payload without a sealed sidecar is left: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION` from one that has it; else `urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal`
+hint: only payload without a sealed sidecar is left: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from COLLECTION, from one that has it
+hint: if none has it: urepo -c archive repair example.org/archive/2026/11.21.02.13 --reseal
 
 "#]]);
 }
@@ -79,7 +88,7 @@ fn whose_copies_are_damaged() {
     std::fs::write(world.path("mirror").join(NAME).join("item.toml"), "format = 1").unwrap();
     refuses(&world, "-c archive copy 11.21.02.13 --to mirror", 20).tells(str![[r#"
 error: `[WORLD]/mirror/example.org/archive/2026/11.21.02.13/item.toml` is damaged: line 1, column 1: missing field `state`
-hint: the item is missing or damaged here, and another collection has it: `urepo -c [WORLD]/mirror repair example.org/archive/2026/11.21.02.13 --from [WORLD]/archive`
+hint: the item is missing or damaged here, and another collection has it: urepo -c [WORLD]/mirror repair example.org/archive/2026/11.21.02.13 --from [WORLD]/archive
 
 "#]]);
 }

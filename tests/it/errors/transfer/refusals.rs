@@ -18,17 +18,17 @@ fn of_two_lines() {
         sidecar.custody = Custody::first(CustodyId::from(*b"another!"), "00");
     });
     refuses(&world, COPY, 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/mirror` has another line of the item
+error: `example.org/archive/2026/11.21.02.13`: the item was changed in `[WORLD]/mirror`, too
   source:      [WORLD]/archive
   destination: [WORLD]/mirror
-hint: the item was changed in two collections, and neither follows the other: `urepo -c archive promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/mirror`
-hint: or `urepo -c [WORLD]/mirror promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive`
+hint: the item was changed in two places: to keep that in [WORLD]/archive: urepo -c archive promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/mirror
+hint: to keep that in [WORLD]/mirror: urepo -c [WORLD]/mirror promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive
 
 "#]]);
     refuses(&world, "-c archive migrate --all --to mirror", 3).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/mirror` has another line of the item
-hint: the item was changed in two collections, and neither follows the other: `urepo -c archive promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/mirror`
-hint: or `urepo -c [WORLD]/mirror promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive`
+error: `example.org/archive/2026/11.21.02.13`: the item was changed in `[WORLD]/mirror`, too
+hint: the item was changed in two places: to keep that in [WORLD]/archive: urepo -c archive promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/mirror
+hint: to keep that in [WORLD]/mirror: urepo -c [WORLD]/mirror promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive
 error: 1 of 1 item could not be migrated
 hint: each is named above, with its reason
 
@@ -39,19 +39,19 @@ hint: each is named above, with its reason
 fn of_what_is_newer_there() {
     let world = with_copy(newer);
     refuses(&world, COPY, 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/mirror` has a newer state of the item
+error: `example.org/archive/2026/11.21.02.13`: `[WORLD]/mirror` has a newer state of the item
   source:      [WORLD]/archive
   destination: [WORLD]/mirror
-hint: the Original is behind, as after a backup was put back: `urepo -c archive repair example.org/archive/2026/11.21.02.13 --from [WORLD]/mirror`
+hint: the Original is older, as after a backup was put back: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from [WORLD]/mirror
 
 "#]]);
     change(&world, "archive", |sidecar| sidecar.state = State::Copy);
     refuses(&world, "-c mirror copy 11.21.02.13 --to archive", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/archive` has the Original, which is behind
+error: `example.org/archive/2026/11.21.02.13`: `[WORLD]/archive` has the Original, which is older
   source:      [WORLD]/mirror
   destination: [WORLD]/archive
-hint: the item was changed in two collections, and neither follows the other: `urepo -c [WORLD]/archive promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/mirror`
-hint: or `urepo -c mirror promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive`
+hint: the item was changed in two places: to keep that in [WORLD]/archive: urepo -c [WORLD]/archive promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/mirror
+hint: to keep that in [WORLD]/mirror: urepo -c mirror promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/archive
 
 "#]]);
 }
@@ -60,7 +60,7 @@ hint: or `urepo -c mirror promote example.org/archive/2026/11.21.02.13 --discard
 fn of_a_copy_that_goes_to_its_original() {
     let world = with_copy(|_| ());
     refuses(&world, "-c mirror migrate 11.21.02.13 --to archive", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: the item is a Copy; collection `[WORLD]/archive` has the Original
+error: `example.org/archive/2026/11.21.02.13`: the item is a Copy; `[WORLD]/archive` has the Original
   source:      [WORLD]/mirror
   destination: [WORLD]/archive
 hint: `urepo -c [WORLD]/archive show example.org/archive/2026/11.21.02.13` shows its Original
@@ -92,20 +92,20 @@ hint: `urepo -c archive show example.org/archive/2026/11.21.02.13` says when and
 
 "#]]);
     refuses(&world, "-c mirror copy 11.21.02.13 --to archive", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: collection `[WORLD]/archive` has a newer state of the item
+error: `example.org/archive/2026/11.21.02.13`: `[WORLD]/archive` has a newer state of the item
   source:      [WORLD]/mirror
   destination: [WORLD]/archive
-hint: a Copy of an item that was deleted: `urepo -c mirror copy example.org/archive/2026/11.21.02.13 --from [WORLD]/archive`
+hint: a Copy of an item that was deleted: urepo -c mirror copy example.org/archive/2026/11.21.02.13 --from [WORLD]/archive
 
 "#]]);
     world.run("-c archive restore 11.21.02.13").succeeded();
     world.run("init third --host third.example.org").succeeded();
     world.run(MIGRATE).succeeded();
     refuses(&world, "-c archive copy 11.21.02.13 --to third", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: the item is in collection [..]
+error: `example.org/archive/2026/11.21.02.13`: the item is in the collection with the id [..]
   source:      [WORLD]/archive
   destination: [WORLD]/third
-hint: collection [..] has the Original: name it in the settings, below `[collections]`
+hint: a collection not in sight, id [..]…, has the Original: name it in the settings, below `[collections]`
 
 "#]]);
     world.run(MIGRATE).succeeded();
@@ -120,35 +120,35 @@ fn of_what_is_ceded() {
         sidecar.state = State::Copy;
     });
     refuses(&world, COPY, 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: a migration from collection `[WORLD]/archive` is under way
+error: `example.org/archive/2026/11.21.02.13`: a move from `[WORLD]/archive` is not finished
   source:      [WORLD]/archive
   destination: [WORLD]/mirror
-hint: a migration was interrupted, and the collection that may have the item is not in sight: mount `60cb`
-hint: if `60cb` is lost: `urepo -c archive recover --withdraw --with [WORLD]/mirror`
+hint: a migration was interrupted, and the collection that may have the item is not in sight: mount 60cb
+hint: if 60cb is lost: urepo -c archive recover --withdraw --with [WORLD]/mirror
 
 "#]]);
     refuses(&world, MIGRATE, 23).tells(str![[r#"
 error: the migration of `example.org/archive/2026/11.21.02.13` is open: collection 60cb is not in sight
-hint: a migration was interrupted, and the collection that may have the item is not in sight: mount `60cb`
-hint: if `60cb` is lost: `urepo -c archive recover --withdraw --with [WORLD]/mirror`
+hint: a migration was interrupted, and the collection that may have the item is not in sight: mount 60cb
+hint: if 60cb is lost: urepo -c archive recover --withdraw --with [WORLD]/mirror
 
 "#]]);
     refuses(&world, "-c archive meta set 11.21.02.13 title=New", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: a migration from collection [..] is under way
-hint: a migration was interrupted, and the collection that may have the item is not in sight: mount `60cb`
-hint: if `60cb` is lost: `urepo -c archive recover --withdraw`
+error: `example.org/archive/2026/11.21.02.13`: a move from `[WORLD]/archive` is not finished
+hint: a migration was interrupted, and the collection that may have the item is not in sight: mount 60cb
+hint: if 60cb is lost: urepo -c archive recover --withdraw
 
 "#]]);
     refuses(&world, "-c archive delete 11.21.02.13 --force last", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: a migration from collection [..] is under way
-hint: a migration was interrupted, and the collection that may have the item is not in sight: mount `60cb`
-hint: if `60cb` is lost: `urepo -c archive recover --withdraw`
+error: `example.org/archive/2026/11.21.02.13`: a move from `[WORLD]/archive` is not finished
+hint: a migration was interrupted, and the collection that may have the item is not in sight: mount 60cb
+hint: if 60cb is lost: urepo -c archive recover --withdraw
 
 "#]]);
     refuses(&world, "-c archive recover", 3).tells(str![[r#"
 warning: the migration of example.org/archive/2026/11.21.02.13 is not finished: the migration of `example.org/archive/2026/11.21.02.13` is open: collection 60cb is not in sight
-hint: example.org/archive/2026/11.21.02.13: a migration was interrupted, and the collection that may have the item is not in sight: mount `60cb`
-hint: if `60cb` is lost: `urepo -c archive recover --withdraw`
+hint: example.org/archive/2026/11.21.02.13: mount 60cb
+hint: example.org/archive/2026/11.21.02.13: if 60cb is lost: urepo -c archive recover --withdraw
 left 1 item as it is
 error: interrupted changes to 1 item could not be completed
 hint: repeat the command when the items named above are repaired or reachable

@@ -57,7 +57,7 @@ fn sidecars_that_nobody_can_decide_on() {
         &name,
         20,
         str![[r#"
-error: the sidecar of `[NAME]` is lost and no copy has a sealed one: it does not match its seal
+error: the sidecar of `[NAME]` is lost and no other is whole: it was changed by hand or damaged
 hint: `--from COLLECTION` names a collection with a good copy; `urepo -c archive repair [NAME] --accept` takes what was edited by hand
 
 "#]],
@@ -69,7 +69,7 @@ hint: `--from COLLECTION` names a collection with a good copy; `urepo -c archive
         &name,
         20,
         str![[r#"
-error: the sidecar of `[NAME]` is lost and no copy has a sealed one: line 1, column 4: key with no value, expected `=`
+error: the sidecar of `[NAME]` is lost and no other is whole: line 1, column 4: key with no value, expected `=`
 hint: `--from COLLECTION` names a collection with a good copy; `urepo -c archive repair [NAME] --accept` takes what was edited by hand
 
 "#]],
@@ -97,7 +97,7 @@ hint: use that version, or a later one
         &name,
         20,
         str![[r#"
-error: the sidecar of `[NAME]` is lost and no copy has a sealed one: it is missing
+error: the sidecar of `[NAME]` is lost and no other is whole: it is missing
 hint: `--from COLLECTION` names a collection with a good copy; `urepo -c archive repair [NAME] --accept` takes what was edited by hand
 
 "#]],
