@@ -232,12 +232,12 @@ pub(crate) fn steps_of_each(
             return together.unwrap_or_default();
         }
     }
-    let mut each = Vec::new();
-    for (name, advice) in advised {
-        let lines = steps(advice);
-        let names_it = lines.iter().any(|it| it.contains(name.as_str()));
-        let of_item = |it| if names_it { it } else { format!("{name}: {it}") };
-        each.extend(lines.into_iter().map(of_item));
+    let mut each: Vec<String> = Vec::new();
+    for step in advised.iter().flat_map(|(_, advice)| steps(advice)) {
+        // One that names no item mends all.
+        if !each.contains(&step) {
+            each.push(step);
+        }
     }
     each
 }

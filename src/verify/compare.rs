@@ -136,11 +136,13 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         for holding in &all {
             self.check_shortage(holding.record.as_ref().err().and_then(CollectionError::disk))?;
         }
-        // One that is behind is reported as such.
+        // One that is behind is reported as such, and so are two of which neither follows the other.
+        let is_fork = |it: &JudgedHolding| it.standing == Standing::Fork && it.against.is_some();
+        let is_apart = all.iter().any(|it| originals.contains(&it.collection) && is_fork(it));
         originals.retain(|at| {
             let is_behind =
                 |it: &JudgedHolding| it.collection == *at && it.standing == Standing::Behind;
-            !all.iter().any(is_behind)
+            !is_apart && !all.iter().any(is_behind)
         });
         for holding in &all {
             let is_missed = self.roots.iter().any(|root| holding.is_missed_by(root.id()));

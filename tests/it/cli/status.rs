@@ -203,7 +203,7 @@ safe	[WORLD]/backup	1 Original	0 Copies	5	never read
 "#]],
         str![[r#"
 error: 2 of 2 items need attention
-hint: two Originals: example.org/archive/2026/11.21.02.13: urepo -c main recover --with safe
+hint: two Originals: urepo -c main recover --with safe
 hint: no Copy: urepo -c main copy --all --to safe
 
 "#]],
@@ -217,7 +217,7 @@ two-originals	example.org/archive/2026/11.21.02.13		1 item in main and safe
 "#]],
         str![[r#"
 error: 1 of 1 item needs attention
-hint: two Originals: example.org/archive/2026/11.21.02.13: urepo -c main recover --with safe
+hint: two Originals: urepo -c main recover --with safe
 
 "#]],
     );
@@ -235,7 +235,7 @@ few-copies	example.org/archive/2026/11.21.02.14		1 item, of which there should b
 error: no item `01.01.00.00` in 2 known collections
 hint: `urepo status --settings` shows which are known; `--with COLLECTION` adds one
 error: 2 of 2 items need attention
-hint: two Originals: example.org/archive/2026/11.21.02.13: urepo -c main recover --with safe
+hint: two Originals: urepo -c main recover --with safe
 hint: no Copy: urepo -c main copy --all --to safe
 
 "#]],

@@ -85,7 +85,7 @@ fn collections_that_contradict_each_other() {
         &name,
         str![[r#"
 error: 1 contradiction between the collections
-hint: [NAME]: urepo -c [WORLD]/archive recover --with [WORLD]/mirror
+hint: urepo -c [WORLD]/archive recover --with [WORLD]/mirror
 
 "#]],
     );

@@ -147,8 +147,8 @@ hint: if 60cb is lost: urepo -c archive recover --withdraw
 "#]]);
     refuses(&world, "-c archive recover", 3).tells(str![[r#"
 warning: the migration of example.org/archive/2026/11.21.02.13 is not finished: the migration of `example.org/archive/2026/11.21.02.13` is open: collection 60cb is not in sight
-hint: example.org/archive/2026/11.21.02.13: mount 60cb
-hint: example.org/archive/2026/11.21.02.13: if 60cb is lost: urepo -c archive recover --withdraw
+hint: mount 60cb
+hint: if 60cb is lost: urepo -c archive recover --withdraw
 left 1 item as it is
 error: interrupted changes to 1 item could not be completed
 hint: repeat the command when the items named above are repaired or reachable
