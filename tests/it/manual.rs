@@ -170,6 +170,7 @@ impl Reader {
                 "printf '#!/bin/sh\ncp \"$1\" description.toml\n' > bin/keep; chmod +x bin/keep;
                 VISUAL=keep urepo meta edit \"$NAME\""
             }
+            "import" => "mkdir bad",
             "status" | "delete" => "urepo copy --all --to mirror",
             "cat" | "resolve" => translated,
             "restore" | "purge" | "log" => deleted,
@@ -193,6 +194,7 @@ impl Reader {
         let mut line = example
             .replace("/srv/drop", "drop")
             .replace("/srv/bad", "bad")
+            .replace("init mirror", "init second")
             .replace("/srv/out", "out")
             .replace("/srv/old", "col")
             .replace("/srv/registry.toml", "registry.toml")
