@@ -231,7 +231,7 @@ pub struct SettingsError(pub String);
 
 impl CollectionError {
     /// The error of the file system, if it is one.
-    pub(crate) fn disk(&self) -> Option<&PathError> {
+    pub fn disk(&self) -> Option<&PathError> {
         match self {
             CollectionError::Disk(error) => Some(error),
             _ => None,

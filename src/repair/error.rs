@@ -116,6 +116,14 @@ pub enum RepairError {
         /// The changed path.
         path: PathBuf,
     },
+    /// Nothing of the item is to be repaired, and it cannot be read to its end.
+    #[error("`{name}` cannot be read, and whether it is damaged is not known: {finding}")]
+    Unread {
+        /// The item.
+        name: RepositoryName,
+        /// The first finding.
+        finding: String,
+    },
     /// The repaired item, read back, is damaged.
     #[error("`{name}` is not whole after its repair in the stage: {finding}")]
     NotWhole {
@@ -169,6 +177,7 @@ impl RepairError {
             RepairError::IbipTaken { .. }
             | RepairError::Sidecar { .. }
             | RepairError::Changed { .. }
+            | RepairError::Unread { .. }
             | RepairError::Collection(_)
             | RepairError::Disk(_)
             | RepairError::Interrupted => false,

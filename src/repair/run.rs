@@ -12,8 +12,8 @@ use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
 use super::{Outcome, RepairError, Repairer, Unsealed, donor};
 use super::{accepted, as_found};
 use crate::collection::{
-    ChangeLocks, Collection, CollectionError, Draft, Event, EventKind, Here, Lookup, StoredItem,
-    Writer, lock_changes_with,
+    ChangeLocks, Collection, CollectionError, Draft, Event, EventKind, Here, LockedItem, Lookup,
+    Stopped, StoredItem, Writer, Years, lock_changes_with,
 };
 use crate::custody::remedy::{self, Act, remedy};
 use crate::custody::{self, CustodyId, Holding};
@@ -124,7 +124,7 @@ impl Repairer<'_> {
 
     /// Examines the item and its donors.
     fn look_at(&self, name: &RepositoryName) -> Result<Option<Examined>, RepairError> {
-        let mut places = self.places(name);
+        let (mut places, unread) = self.places(name);
         let LocatedItem { name, item, seen, record } = self.find(name, &places)?;
         let own_id = self.collection.id();
         if self.options.unsealed == Unsealed::Seal && matches!(record, SidecarStatus::Lost(_)) {
@@ -138,7 +138,7 @@ impl Repairer<'_> {
             && own.sidecar.state == State::Deleted
             && found.is_none()
         {
-            return Ok(None);
+            return unread.map_or(Ok(None), |error| Err(error.into()));
         }
         let seen_elsewhere = self.seen_elsewhere(&name)?;
         let is_sealed = matches!(record, SidecarStatus::Sealed(_));
@@ -220,12 +220,13 @@ impl Repairer<'_> {
         )?;
         let mut plan = Plan::new(&facts, damage, decision, roots, &sources);
         plan.accepted = accepted;
-        let is_complete = plan.changes_nothing() && plan.lost().next().is_none();
-        let is_sound = match &item {
-            Some(item) => is_complete && self.is_sound(item)?,
-            None => false,
-        };
-        Ok((!is_sound).then_some(Examined { item, seen, seen_elsewhere, donors, plan }))
+        if let Some(item) = &item
+            && self.is_sound(item, &plan)?
+        {
+            // What cannot be read may be what brings it up.
+            return unread.map_or(Ok(None), |error| Err(error.into()));
+        }
+        Ok(Some(Examined { item, seen, seen_elsewhere, donors, plan }))
     }
 
     /// The payload of `item`, as far as its sidecar or one of the `known` ones lists it, or all of it.
@@ -312,15 +313,18 @@ impl Repairer<'_> {
         Ok(())
     }
 
-    /// The item in all collections in sight, each once.
-    fn places(&self, name: &RepositoryName) -> Vec<remedy::Place> {
+    /// The item in all collections in sight, each once, and why the disk does not let one of them be read.
+    fn places(&self, name: &RepositoryName) -> (Vec<remedy::Place>, Option<CollectionError>) {
         let mut all = vec![self.collection];
         for other in self.others() {
             if !all.iter().any(|known| known.id() == other.id()) {
                 all.push(other);
             }
         }
-        places(name, &all, &mut Vec::new())
+        let mut unread = Vec::new();
+        let places = places(name, &all, &mut unread);
+        let mut unread = unread.into_iter().map(|(_, error)| error);
+        (places, unread.find(|error| error.disk().is_some()))
     }
 
     /// The remains of the item `name`, or the ledger's record of it. One that is missing here has its remedy in `places`.
@@ -444,12 +448,21 @@ impl Repairer<'_> {
         Ok(PayloadScan::take(&doc, &known, sidecar, progress, interrupt)?)
     }
 
-    /// Whether verification finds nothing either; every byte was read just now.
-    fn is_sound(&self, item: &StoredItem) -> Result<bool, RepairError> {
+    /// Whether nothing is to be changed by the plan, and verification finds nothing either; every byte was read just now.
+    fn is_sound(&self, item: &StoredItem, plan: &Plan) -> Result<bool, RepairError> {
+        if !plan.changes_nothing() || plan.lost().next().is_some() {
+            return Ok(false);
+        }
         let report = verify_item(item, Depth::Quick, &NoProgress, self.caller.interrupt);
         let findings = report.ok_or(RepairError::Interrupted)?.findings;
         findings.check_shortage()?;
-        Ok(!findings.as_slice().iter().any(is_mendable))
+        let mut found = findings.as_slice().iter().filter(|it| is_mendable(it));
+        let Some(first) = found.next() else { return Ok(true) };
+        if first.code == Code::Unreadable && found.all(|it| it.code == Code::Unreadable) {
+            let (name, finding) = (item.name().clone(), in_words(first));
+            return Err(RepairError::Unread { name, finding });
+        }
+        Ok(false)
     }
 
     fn replace(
@@ -479,15 +492,22 @@ impl Repairer<'_> {
         let locks = self.lock(examined)?;
         self.check_unchanged(examined)?;
         let announced = writer.announce([&plan.name])?;
-        match locks.item(&Lookup::new(self.collection), &plan.name)? {
-            Some(item) => writer.replace_item(draft.staged(), &item)?,
+        let item = locks.item(&Lookup::new(self.collection), &plan.name)?;
+        match &item {
+            Some(item) => {
+                writer.replace_item(draft.staged(), item, &mut Years::of(self.collection))?;
+            }
             None => writer.place_item(self.collection, draft.staged(), &plan.name)?,
         }
-        // One that stays below its line was put back: verification reports it until it is brought into line.
-        let is_below = self.collection.contradicting_line(&plan.name)?.is_some();
-        let here = Here::under(&plan.permit, plan.sidecar.state, plan.sidecar.changed());
-        let events = self.events(plan, Some(&here).filter(|_| !is_below));
-        self.collection.record(&locks, &events)?;
+        let sync = |item: &LockedItem<'_>| self.collection.sync_swapped([item.name()].into_iter());
+        let recorded = item.as_ref().map_or(Ok(()), sync).and_then(|()| {
+            // One that stays below its line was put back: verification reports it until it is brought into line.
+            let is_below = self.collection.contradicting_line(&plan.name)?.is_some();
+            let here = Here::under(&plan.permit, plan.sidecar.state, plan.sidecar.changed());
+            let events = self.events(plan, Some(&here).filter(|_| !is_below));
+            self.collection.record(&locks, &events)
+        });
+        recorded.map_err(|error| CollectionError::from(Stopped::unconfirmed(&plan.name, error)))?;
         announced.settle();
         Ok(())
     }
@@ -526,14 +546,24 @@ impl Repairer<'_> {
 
     /// Every byte was read back in the stage, so only its place is checked.
     fn check_in_place(&self, plan: &Plan) -> Result<(), RepairError> {
-        let item = self.collection.item(&plan.name)?;
+        let name = || plan.name.clone();
+        let item = match self.collection.item(&plan.name) {
+            Err(error) if error.disk().is_some_and(|it| it.shortage().is_some()) => {
+                return Err(error.into());
+            }
+            Err(error) => {
+                let finding = error.to_string();
+                return Err(RepairError::NotWholeInPlace { name: name(), finding });
+            }
+            Ok(item) => item,
+        };
         // The item is repaired: a stop requested now does not change that.
         let report = verify_item(&item, Depth::Quick, &NoProgress, &Interrupt::default());
         let findings = report.map(|report| report.findings).unwrap_or_default();
         findings.check_shortage()?;
         match unexpected(&findings, plan) {
             None => Ok(()),
-            Some(finding) => Err(RepairError::NotWholeInPlace { name: plan.name.clone(), finding }),
+            Some(finding) => Err(RepairError::NotWholeInPlace { name: name(), finding }),
         }
     }
 }
@@ -555,10 +585,13 @@ fn unexpected(findings: &Findings, plan: &Plan) -> Option<String> {
     let mut told = findings.as_slice().iter();
     let first = told.find(|it| is_mendable(it) && !is_lost(&it.place));
     if let Some(finding) = first {
-        let place = finding.place.to_path();
-        return Some(format!("{}: {}: {}", finding.code, place.display(), finding.in_words()));
+        return Some(in_words(finding));
     }
     // More findings than are kept: exactly as many as there are lost files.
     (findings.count(Severity::Damage) > lost.len() as u64)
         .then(|| format!("{} problems", findings.count(Severity::Damage)))
+}
+
+fn in_words(finding: &Finding) -> String {
+    format!("{}: {}: {}", finding.code, finding.place.to_path().display(), finding.in_words())
 }

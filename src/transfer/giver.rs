@@ -136,7 +136,8 @@ impl Giver<'_> {
                     let found = item.unlisted(entries, &Interrupt::default())?;
                     unlisted.extend(found.iter().map(|path| item.path_of(path)));
                     if self.is_last || !unlisted.is_empty() {
-                        self.writer.replace_item(stub, item)?;
+                        self.writer.replace_item(stub, item, &mut years)?;
+                        self.collection.sync_swapped([item.name()].into_iter())?;
                     } else {
                         self.writer.swap_item(stub, item, &mut years)?;
                     }

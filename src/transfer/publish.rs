@@ -330,9 +330,16 @@ impl Shared<'_> {
         &self,
         locks: &ChangeLocks,
         year: &Year<'_>,
-        items: Items,
+        mut items: Items,
         group: &mut Group,
     ) -> Items {
+        for (_, staged) in &mut items {
+            // A deletion can be undone; whatever no sidecar lists is kept.
+            let is_kept = staged.step == Step::Bury
+                || self.options.line_up.is_some()
+                || !staged.unlisted.is_empty();
+            staged.is_kept = is_kept && staged.replaced.is_some();
+        }
         let mut years = Years::of(self.to);
         let put = |(_, staged): &(usize, Staged)| self.put(locks, (year, &mut years), staged);
         let event = |(_, staged): &(usize, Staged)| self.event(staged);
@@ -382,12 +389,8 @@ impl Shared<'_> {
             });
         }
         let item = self.at_destination(locks, staged)?;
-        // A deletion can be undone; whatever no sidecar lists is kept.
-        let is_kept = staged.step == Step::Bury
-            || self.options.line_up.is_some()
-            || !staged.unlisted.is_empty();
-        if is_kept {
-            self.writer().replace_item(staged.in_stage(), &item)?;
+        if staged.is_kept {
+            self.writer().replace_item(staged.in_stage(), &item, years)?;
         } else {
             self.writer().swap_item(staged.in_stage(), &item, years)?;
         }
@@ -402,6 +405,10 @@ impl Arriving for (usize, Staged) {
 
     fn staged(&self) -> &StagedItem {
         self.1.in_stage()
+    }
+
+    fn leaves_to_trash(&self) -> bool {
+        self.1.is_kept
     }
 }
 

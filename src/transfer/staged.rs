@@ -38,6 +38,8 @@ pub(super) struct Staged {
     pub digest: Digest,
     /// Unlisted files, which move to the trash.
     pub unlisted: Vec<PathBuf>,
+    /// Whether the item that it replaces moves to the trash as a whole.
+    pub is_kept: bool,
 }
 
 impl Staged {
@@ -68,6 +70,7 @@ impl Staged {
             bytes: totals.bytes,
             digest: totals.digest,
             unlisted: Vec::new(),
+            is_kept: false,
         }
     }
 

@@ -47,6 +47,7 @@ impl Explain for RepairError {
                 Failure::of(Exit::Conflict, self).hint("remove `ibip` from the edited sidecar, or put its own back")
             }
             Self::LaterFormat { .. } => failure.hint("use that version, or a later one"),
+            Self::Unread { .. } => failure.hint(super::REPEAT),
             Self::Changed { .. } => failure.hint("repeat the command when no program writes to it"),
             Self::NotWholeInPlace { .. } => failure
                 .hint("check the disk; the old item is in the trash"),

@@ -283,7 +283,7 @@ impl Writer {
         let mut years = Years::of(collection);
         let mut swap =
             |it: &Swap<'_>| it.item.swap_in(years.place(it.item.name())?, &trash, it.entry.path());
-        let mut ends: Ends = swaps.iter().map(|it| swap(it).map_err(Into::into)).collect();
+        let mut ends: Ends = swaps.iter().map(&mut swap).collect();
         let synced = collection.sync_swapped(swaps.iter().map(|it| it.item.name()));
         end((announced, missing), &items, &mut ends, synced, |events| {
             collection.with_reserve(|| collection.record(locks, events))
@@ -354,7 +354,10 @@ fn end(
     record: impl FnOnce(&[Event]) -> Result<(), PathError>,
 ) {
     // A rename that failed may have been made.
-    let is_sure = !ends.iter().any(|end| matches!(end, Err(CollectionError::Disk(_))));
+    let is_unsure = |end: &Result<(), CollectionError>| {
+        matches!(end, Err(CollectionError::Disk(_) | CollectionError::Stopped(_)))
+    };
+    let is_sure = !ends.iter().any(is_unsure);
     let changed = items.iter().zip(missing).zip(&*ends).filter(|(_, end)| end.is_ok());
     let events =
         changed.flat_map(|(((_, line), missing), _)| missing.into_iter().chain([line.event()]));

@@ -22,3 +22,10 @@ pub enum Stopped {
         name: RepositoryName,
     },
 }
+
+impl Stopped {
+    /// The error of the item `name`, which is in its new state, and of which `error` was met afterwards.
+    pub(crate) fn unconfirmed(name: &RepositoryName, error: PathError) -> Stopped {
+        Stopped::Unconfirmed { name: name.clone(), source: Some(error) }
+    }
+}

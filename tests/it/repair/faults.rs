@@ -69,6 +69,9 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
             assert!(outcome.is_err(), "{context}");
         } else if !is_partial(&outcome) {
             assert_eq!(pair.codes(), [], "neither the old item nor the mended one: {context}");
+            if !matches!(mode, Mode::Killed | Mode::Once(Errno::MFILE)) {
+                assert!(is_told(&outcome), "{context}");
+            }
         }
         let here = if outcome.is_ok() { std::slice::from_ref(&pair.name) } else { &[] };
         check_ledger(&pair.root("a"), here, &context);
@@ -90,6 +93,56 @@ fn every_operation(mode: Mode, with_sidecar: bool, system: System) {
         copy_tree(&pair.root("template"), &pair.root("a"));
     }
     assert!(strikes > 15, "only {strikes} operations were made to fail");
+}
+
+/// Whether the outcome says that the item was changed, whatever happened afterwards.
+pub(super) fn is_told(outcome: &Result<Outcome, RepairError>) -> bool {
+    use urepo::collection::Stopped;
+    matches!(
+        outcome,
+        Ok(Outcome::Repaired(_))
+            | Err(RepairError::Collection(CollectionError::Stopped(Stopped::Unconfirmed { .. }))
+                | RepairError::NotWholeInPlace { .. })
+    )
+}
+
+/// Of an item that was put back, nothing is found sound that could not be read, and nothing is swapped for itself.
+#[test]
+fn an_error_while_reading_is_never_nothing_to_repair() {
+    for donors in [&["b"][..], &[]] {
+        let pair = Pair::new();
+        let newer = pair.sidecar("a").custody.passed_to("", CustodyId::from(*b"newer---"));
+        let holder = pair.open("a").id().to_owned();
+        let newer = newer.passed_to(&holder, CustodyId::from(*b"newest--"));
+        pair.change("b", |sidecar| sidecar.custody = newer.clone());
+        pair.record(State::Original, &newer, "2026-11-21T02:13:00Z");
+        copy_tree(&pair.root("a"), &pair.root("template"));
+        let run = |watcher: &Watcher| pair.repair_with(donors, Options::default(), watcher);
+        let expected = run(&Watcher::default());
+        let again = || {
+            fs::remove_dir_all(pair.root("a")).unwrap();
+            copy_tree(&pair.root("template"), &pair.root("a"));
+        };
+        for at in 1.. {
+            again();
+            let mode = Mode::Once(Errno::IO);
+            let faults = Arc::new(Faults::new(pair.scratch.path(), at, mode));
+            let outcome = run(&Watcher::new(Arc::clone(&faults) as _));
+            let struck = faults.struck();
+            let context = format!("{donors:?} at {at}: {struck:?}: {outcome:?}, not {expected:?}");
+            match (&outcome, &expected) {
+                (Ok(Outcome::Sound), Ok(Outcome::Repaired(_))) => panic!("{context}"),
+                (Ok(Outcome::Repaired(plan)), _) => {
+                    assert!(!plan.changes_nothing(), "{context}");
+                }
+                _ => {}
+            }
+            if struck.is_none() {
+                assert!(at > 10, "{context}");
+                break;
+            }
+        }
+    }
 }
 
 #[test]

@@ -99,7 +99,7 @@ impl Recover {
                     *what += &format!("; given up: {}", given_up::of_sidecar(&lost, &kept));
                 }
             }
-            failed += tell(context, errors);
+            failed += tell(context, errors).0;
             if behind.is_empty() {
                 continue;
             }
@@ -136,9 +136,16 @@ impl Recover {
                 context.printer.note(&format!("and {more} more; `-v` names each"));
             }
             done.extend(changed.into_iter().map(|(name, _)| name));
-            failed += tell(context, errors);
+            let (stay, unconfirmed) = tell(context, errors);
+            failed += stay;
             if let Some(error) = fatal {
-                return Err(error.into());
+                let failure = Failure::from(error);
+                let items = human::count(done.len() as u64 + unconfirmed, "item");
+                let before = format!(
+                    "brought {items} into line before it, of which the disk did not confirm {unconfirmed}"
+                );
+                let is_idle = done.is_empty() && unconfirmed == 0;
+                return Err(if is_idle { failure } else { failure.caused_by(before) });
             }
         }
         Ok((done, failed))
@@ -197,12 +204,18 @@ fn lined_up(
     Ok(LinedUp { changed, errors, fatal: summary.fatal.take() })
 }
 
-fn tell(context: &Context, errors: Vec<(RepositoryName, TransferError)>) -> u64 {
-    let count = errors.len() as u64;
+/// Reports the errors. Returns how many items stay as they are, and how many were changed without the confirmation of the disk.
+fn tell(context: &Context, errors: Vec<(RepositoryName, TransferError)>) -> (u64, u64) {
+    let (mut stay, mut unconfirmed) = (0, 0);
     for (name, error) in errors {
         let failure = Failure::from(error);
-        let stays = if failure.is_unconfirmed { "" } else { " stays as it is" };
+        let (count, stays) = if failure.is_unconfirmed {
+            (&mut unconfirmed, "")
+        } else {
+            (&mut stay, " stays as it is")
+        };
+        *count += 1;
         context.printer.warning(&format!("{name}{stays}: {}", failure.in_one_line()));
     }
-    count
+    (stay, unconfirmed)
 }

@@ -76,12 +76,12 @@ impl Buckets {
     }
 
     /// Calls `act`, which moves `item` out of the stage, with the open directory of the item, and its name there.
-    pub(super) fn take_out(
+    pub(super) fn take_out<E: From<PathError>>(
         &self,
         stage: &Dir,
         item: &Path,
-        act: impl FnOnce(&Dir, &Path) -> Result<(), PathError>,
-    ) -> Result<(), PathError> {
+        act: impl FnOnce(&Dir, &Path) -> Result<(), E>,
+    ) -> Result<(), E> {
         let (Some(bucket), Some(number)) = (item.parent(), item.file_name()) else {
             return act(stage, item);
         };

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::StagedItem;
 use crate::collection::names::tree::PrefixTree;
-use crate::collection::{ChangeLocks, Collection, Event, LockedItem, Trashed, Writer};
+use crate::collection::{
+    ChangeLocks, Collection, CollectionError, Event, LockedItem, Stopped, Trashed, Writer,
+};
 use crate::disk::{Dir, PathError};
 use crate::identity::RepositoryName;
 use crate::layout;
@@ -33,6 +35,11 @@ pub(crate) trait Arriving {
 
     /// Its place in the stage.
     fn staged(&self) -> &StagedItem;
+
+    /// Whether the item that it replaces is in the trash afterwards.
+    fn leaves_to_trash(&self) -> bool {
+        false
+    }
 }
 
 /// The outcome of publishing: every item is in exactly one of the three lists.
@@ -164,7 +171,11 @@ impl Writer {
         year.sync()?;
         let left: BTreeSet<_> =
             placed.iter().filter_map(|item| item.staged().at.parent()).collect();
-        left.iter().try_for_each(|left| self.stage().open_dir(left)?.sync())
+        left.iter().try_for_each(|left| self.stage().open_dir(left)?.sync())?;
+        if placed.iter().any(Arriving::leaves_to_trash) {
+            year.collection.ensure_trash()?.sync()?;
+        }
+        Ok(())
     }
 
     /// Moves a staged item to its place, which must be free. [`Writer::publish`] makes that durable.
@@ -185,22 +196,22 @@ impl Writer {
         staged: &StagedItem,
         item: &LockedItem<'_>,
         years: &mut Years<'_>,
-    ) -> Result<(), PathError> {
+    ) -> Result<(), CollectionError> {
         let place = years.place(item.name())?;
         self.buckets.take_out(self.stage(), &staged.at, |from, at| item.swap_in(place, from, at))
     }
 
-    /// Moves a staged and synced item to its place, which must be free.
+    /// Moves a staged and synced item to its place, which must be free. Synced.
     pub(crate) fn place_item(
         &self,
         collection: &Collection,
         staged: &StagedItem,
         name: &RepositoryName,
-    ) -> Result<(), PathError> {
+    ) -> Result<(), CollectionError> {
         let (year, leaf) = layout::item_place(name);
         let year = collection.ensure_year(&year)?;
         self.put_new(staged, &year, &leaf)?;
-        year.sync()
+        Ok(year.sync().map_err(|error| Stopped::unconfirmed(name, error))?)
     }
 
     /// Moves staged items to new entries of the trash, synced: [`Writer::swap`] swaps each with the item that it replaces. An
@@ -231,20 +242,20 @@ impl Writer {
         }
     }
 
-    /// Replaces `item` by a staged item. The old item is in the trash in the same step, and stays there until it is purged.
-    /// Synced.
+    /// Replaces `item` by a staged item. The old item is in the trash in the same step, and stays there until it is purged. The
+    /// caller syncs both directories.
     ///
     /// If it fails, the staged item stays in the trash: on some file systems nothing shows which of the two it is.
     pub(crate) fn replace_item(
         &self,
         staged: &StagedItem,
         item: &LockedItem<'_>,
-    ) -> Result<(), PathError> {
+        years: &mut Years<'_>,
+    ) -> Result<(), CollectionError> {
         let collection = item.collection();
         let entries = self.stage_in_trash(collection, [(staged, item.name())])?;
-        let (trash, mut years) = (collection.ensure_trash()?, Years::of(collection));
-        item.swap_in(years.place(item.name())?, &trash, entries[0].path())?;
-        collection.sync_swapped([item.name()].into_iter())
+        let trash = collection.ensure_trash()?;
+        item.swap_in(years.place(item.name())?, &trash, entries[0].path())
     }
 }
 
@@ -274,13 +285,14 @@ impl LockedItem<'_> {
     /// Swaps this item with the one at `at` in `from`. The caller syncs both directories.
     ///
     /// If the file system cannot swap two names in one step, this item is set aside first. For that moment the name is
-    /// missing, and recovery puts this item back after a crash.
+    /// missing, and recovery puts this item back after a crash. What fails once the other one is in place leaves that there,
+    /// [unconfirmed](Stopped::Unconfirmed).
     pub(in crate::collection::change) fn swap_in(
         &self,
         (year, leaf): (&Dir, PathBuf),
         from: &Dir,
         at: &Path,
-    ) -> Result<(), PathError> {
+    ) -> Result<(), CollectionError> {
         let leaf = leaf.as_path();
         let collection = self.collection();
         if from.exchange(at, year, leaf)? {
@@ -289,9 +301,12 @@ impl LockedItem<'_> {
         let aside = collection.set_aside(self.name(), year, leaf)?;
         if let Err(error) = from.rename_new(at, year, leaf) {
             collection.put_back(&aside, year, leaf)?;
-            return Err(error);
+            return Err(error.into());
         }
-        year.sync()?;
-        collection.ensure_trash()?.move_tree(aside.path(), from, at)
+        let end = || {
+            year.sync()?;
+            collection.ensure_trash()?.move_tree(aside.path(), from, at)
+        };
+        Ok(end().map_err(|error| Stopped::unconfirmed(self.name(), error))?)
     }
 }
