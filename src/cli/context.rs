@@ -11,8 +11,8 @@ use signal_hook::SigId;
 use urepo::agent::{Agent, Caller};
 use urepo::clock::SystemClock;
 use urepo::collection::{
-    Collection, CollectionError, Founder, IssueOptions, IssuePurpose, LedgerStanding, StoredItem,
-    Writer, discover,
+    Collection, CollectionError, Founder, IssueOptions, IssuePurpose, LedgerStanding, NoteFault,
+    StoredItem, Writer, discover,
 };
 use urepo::disk::{Watcher, resolved};
 use urepo::distributor::{ClockTrust, HostState, Notice, Patience};
@@ -310,16 +310,23 @@ impl Context {
 
     /// Whether the ledger of `collection` was put back since this machine wrote it. Warns, once, where nothing shows that.
     pub(crate) fn is_put_back(&self, collection: &Collection) -> Result<bool, Failure> {
-        let note = match collection.ledger_standing()? {
+        let NoteFault { note, unread } = match collection.ledger_standing()? {
             LedgerStanding::Known => return Ok(false),
             LedgerStanding::PutBack => return Ok(true),
-            LedgerStanding::NoteDamaged(note) => note,
+            LedgerStanding::Unknown(fault) => fault,
         };
         if self.is_first_warning_of(&note) {
+            let what = unread
+                .as_ref()
+                .map_or("is damaged".to_owned(), |cause| format!("cannot be read ({cause})"));
             self.printer.warning(&format!(
-                "`{}` is damaged, in which this machine noted the end of the ledger: whether the ledger was put back is not known",
+                "`{}` {what}, in which this machine noted the end of the ledger: whether the ledger was put back is not known",
                 note.display()
             ));
+            // An error is no reason to accept anything.
+            if unread.is_some() {
+                return Ok(false);
+            }
             self.printer.hint(&format!(
                 "`urepo -c {} recover --restored` accepts the ledger as it is",
                 self.word_of(collection.path())

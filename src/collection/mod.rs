@@ -54,7 +54,7 @@ pub use ledger::changed::LoggedChange;
 pub(crate) use ledger::changed::is_logged_as;
 pub use ledger::{
     Actual, CollectionRef, Corrected, Correction, Departed, Deviation, Discrepancy, Event,
-    EventKind, Here, ImportedSource, LedgerStanding, Unlogged, of_id,
+    EventKind, Here, ImportedSource, LedgerStanding, NoteFault, Unlogged, of_id,
 };
 pub(crate) use ledger::{IMPORTED, ImportReader, SOURCE};
 pub use names::list::{Listed, Names};

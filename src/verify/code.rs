@@ -105,7 +105,7 @@ codes! {
     LedgerMissing = 310, Warning, "the ledger is missing, so vanished items go unnoticed";
     LedgerGap = 311, Warning, "lines of the ledger are damaged or missing, which a person has accepted";
     LedgerPutBack = 312, Damage, "the ledger was cut or put back, so vanished items may go unnoticed";
-    LedgerNote = 313, Warning, "the file in which this machine noted the end of the ledger is damaged: whether the ledger was put back is not known";
+    LedgerNote = 313, Warning, "the file in which this machine noted the end of the ledger is damaged or cannot be read: whether the ledger was put back is not known";
 
     TwoOriginals = 401, Damage, "two collections hold the Original";
     NoOriginal = 402, Warning, "the Original of a Copy is in no collection that was compared";

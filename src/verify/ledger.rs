@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::finding::{Finding, Place};
 use super::{Code, ItemReport, Report};
-use crate::collection::{Collection, Deviation, Discrepancy, Event, Here, Names};
+use crate::collection::{Collection, Deviation, Discrepancy, Event, Here, Names, NoteFault};
 use crate::identity::RepositoryName;
 use crate::item::State;
 use crate::layout;
@@ -30,10 +30,12 @@ pub(super) fn compare_with_ledger(
             let detail = "`urepo recover --restored` accepts a backup that was put back";
             tell(Report::Tree(Finding::new(Code::LedgerPutBack, place(), detail)))
         }
-        Discrepancy::NoteDamaged(note) => {
+        Discrepancy::NoteFault(NoteFault { note, unread }) => {
             let note = note.display();
-            let detail =
-                format!("`{note}`; `urepo recover --restored` accepts the ledger as it is");
+            let detail = match unread {
+                Some(cause) => format!("cannot read `{note}`: {cause}"),
+                None => format!("`{note}`; `urepo recover --restored` accepts the ledger as it is"),
+            };
             tell(Report::Tree(Finding::new(Code::LedgerNote, place(), detail)))
         }
         Discrepancy::Missing(name, state) => tell(Report::Item(missing(name, state))),

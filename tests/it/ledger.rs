@@ -91,7 +91,7 @@ fn told_by(collection: &Collection) -> Told {
     let mut told = Told::default();
     let flow = collection.visit_discrepancies(&Names::default(), |found| {
         match found {
-            Discrepancy::NoteDamaged(note) => panic!("{} is damaged", note.display()),
+            Discrepancy::NoteFault(fault) => panic!("{fault:?}"),
             Discrepancy::NoLedger => told.is_lost = true,
             Discrepancy::PutBack => told.is_put_back = true,
             Discrepancy::Broken { damaged, is_accepted: true } => told.accepted = damaged,

@@ -3,10 +3,12 @@
 use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::replay::Replay;
-use super::{Collection, Correction, Deviation, Event, Found, Here, LedgerStanding, Unlogged};
+use super::{
+    Collection, Correction, Deviation, Event, Found, Here, LedgerStanding, NoteFault, Unlogged,
+};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::collection::names::list::{Names, years};
@@ -34,7 +36,7 @@ pub enum Discrepancy {
     /// It was shortened, or put back from a backup, since this machine wrote it.
     PutBack,
     /// This file, in which the machine noted the end of the ledger, cannot be read.
-    NoteDamaged(PathBuf),
+    NoteFault(NoteFault),
     /// A recorded item is missing; with its state, if known.
     Missing(RepositoryName, Option<State>),
     /// Items that exist, but have no line, or were given up.
@@ -137,7 +139,7 @@ impl Collection {
         let found = match self.ledger_standing()? {
             LedgerStanding::Known => None,
             LedgerStanding::PutBack => Some(Discrepancy::PutBack),
-            LedgerStanding::NoteDamaged(note) => Some(Discrepancy::NoteDamaged(note)),
+            LedgerStanding::Unknown(fault) => Some(Discrepancy::NoteFault(fault)),
         };
         if found.is_some_and(|found| visit(found).is_break()) {
             return Ok(ControlFlow::Break(()));

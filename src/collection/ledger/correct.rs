@@ -114,7 +114,7 @@ impl Collection {
                 match found {
                     Discrepancy::PutBack => *is_put_back = true,
                     Discrepancy::NoLedger
-                    | Discrepancy::NoteDamaged(_)
+                    | Discrepancy::NoteFault(_)
                     | Discrepancy::Broken { is_accepted: true, .. } => {}
                     Discrepancy::Broken { damaged, .. } => *unaccepted = damaged,
                     Discrepancy::Missing(name, was) => {

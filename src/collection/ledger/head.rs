@@ -3,6 +3,7 @@
 //! A ledger that does not contain it was shortened or put back from a backup, perhaps with the whole collection. The chain
 //! alone cannot show that. The note belongs to the collection at its path: a copy of it elsewhere has a head of its own.
 
+use std::error::Error as _;
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -51,8 +52,17 @@ pub enum LedgerStanding {
     Known,
     /// It was shortened, or put back from a backup, since this machine wrote it.
     PutBack,
-    /// This file, the note, cannot be read: nothing shows whether the ledger was put back.
-    NoteDamaged(PathBuf),
+    /// Nothing shows whether the ledger was put back.
+    Unknown(NoteFault),
+}
+
+/// Why a note says nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteFault {
+    /// The note.
+    pub note: PathBuf,
+    /// The error of reading it; `None` for one that is damaged.
+    pub unread: Option<String>,
 }
 
 /// The line by which a person accepts a ledger that was put back.
@@ -92,12 +102,13 @@ enum Noted {
 }
 
 impl HeadNote {
-    fn read(&self) -> Noted {
+    fn read(&self) -> Result<Noted, PathError> {
         match self.read_head() {
-            Ok(None) => Noted::Nothing,
-            Err(error) if error.kind() == ErrorKind::NotFound => Noted::Nothing,
-            Ok(Some((Some(head), noted))) => Noted::Head(head, noted),
-            Ok(Some((None, _))) | Err(_) => Noted::Damaged,
+            Ok(None) => Ok(Noted::Nothing),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Noted::Nothing),
+            Ok(Some((Some(head), noted))) => Ok(Noted::Head(head, noted)),
+            Ok(Some((None, _))) => Ok(Noted::Damaged),
+            Err(error) => Err(error),
         }
     }
 
@@ -115,7 +126,7 @@ impl HeadNote {
 
     /// The same in place of a note that cannot be read.
     fn replace(&self, head: Head) -> Result<(), PathError> {
-        if matches!(self.read(), Noted::Damaged) {
+        if matches!(self.read(), Ok(Noted::Damaged) | Err(_)) {
             let dir = Dir::open(&self.dir, Watcher::default())?;
             dir.remove_file_if_there(Path::new(&self.name))?;
         }
@@ -126,9 +137,9 @@ impl HeadNote {
     /// a person accepts the ledger.
     pub(super) fn goes_on_with(&self, dir: &Dir) -> Result<bool, PathError> {
         match self.read() {
-            Noted::Nothing => Ok(true),
-            Noted::Head(head, noted) => is_in(dir, head, noted),
-            Noted::Damaged => Ok(false),
+            Ok(Noted::Nothing) => Ok(true),
+            Ok(Noted::Head(head, noted)) => is_in(dir, head, noted),
+            Ok(Noted::Damaged) | Err(_) => Ok(false),
         }
     }
 
@@ -173,10 +184,14 @@ impl Collection {
     /// The ledger beside what this machine noted of it.
     pub fn ledger_standing(&self) -> Result<LedgerStanding, PathError> {
         let Some(note) = &self.head_note else { return Ok(LedgerStanding::Known) };
+        let unknown =
+            |unread| LedgerStanding::Unknown(NoteFault { note: note.dir.join(&note.name), unread });
         Ok(match note.read() {
-            Noted::Nothing => LedgerStanding::Known,
-            Noted::Damaged => LedgerStanding::NoteDamaged(note.dir.join(&note.name)),
-            Noted::Head(head, noted) => match self.ledger()? {
+            Ok(Noted::Nothing) => LedgerStanding::Known,
+            Ok(Noted::Damaged) => unknown(None),
+            // An error says nothing about the note.
+            Err(error) => unknown(error.source().map(ToString::to_string)),
+            Ok(Noted::Head(head, noted)) => match self.ledger()? {
                 Some(dir) if is_in(&dir, head, noted)? => LedgerStanding::Known,
                 Some(_) | None => LedgerStanding::PutBack,
             },

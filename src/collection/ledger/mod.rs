@@ -49,7 +49,7 @@ pub use correct::Corrected;
 pub use correction::{Actual, Correction};
 pub use event::{CollectionRef, Departed, Event, EventKind, Here, of_id};
 pub(super) use head::HeadNote;
-pub use head::LedgerStanding;
+pub use head::{LedgerStanding, NoteFault};
 pub(crate) use import_reader::ImportReader;
 pub use imported::ImportedSource;
 pub(crate) use imported::{IMPORTED, SOURCE};

@@ -102,3 +102,19 @@ fn a_damaged_note_about_a_collection_that_is_away_is_named() {
         );
     }
 }
+
+/// An error says nothing about the note, and is no reason to accept the ledger.
+#[test]
+fn a_note_about_a_ledger_that_cannot_be_read_is_not_called_damaged() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    world.run("-c archive new a.txt").succeeded();
+    damage(&note(&world, "ledger-"), "a directory");
+    for command in ["-c archive status", "-c archive verify"] {
+        let ran = world.run(command);
+        let told = format!("{command}: {} {}{}", ran.code, ran.stdout, ran.stderr);
+        assert!(told.contains("cannot be read") || told.contains("cannot read"), "{told}");
+        assert!(!told.contains("recover --restored"), "{told}");
+        assert_eq!(ran.code, 0, "{told}");
+    }
+}
