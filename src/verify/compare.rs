@@ -1,7 +1,9 @@
 //! Comparing several collections, name by name: whether each item has one Original, and its Copies agree with
 //! it.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use super::finding::{Finding, Place};
 use super::{Code, Severity};
@@ -11,6 +13,7 @@ use crate::holdings::{HoldingRecord, JudgedHolding, Report, Standing, Survey, ho
 use crate::identity::RepositoryName;
 use crate::interrupt::Interrupt;
 use crate::item::State;
+use crate::layout;
 
 /// A contradiction between roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +44,8 @@ pub struct Comparison {
 /// Compares the holdings of the items of `names` in `roots`, by their sidecars alone, and calls `report` for
 /// each contradiction, in the order of names.
 ///
-/// Sidecars that cannot be read are skipped: verifying each root reports them. One root agrees with itself.
+/// Damaged sidecars are skipped: verifying each root reports them. What the disk does not let be read is reported, once for each
+/// place, though verifying a root may have reported it. One root agrees with itself.
 /// An error means that no threads can be started, or that the process ran short of descriptors or memory.
 pub fn compare(
     roots: &[&Collection],
@@ -95,7 +99,9 @@ struct Comparer<'a, R> {
     roots: &'a [&'a Collection],
     /// Their places among all.
     at: &'a [usize],
-    /// Whether a part of the root could not be listed.
+    /// The paths that could not be read, each with its place among these.
+    unread: BTreeSet<(usize, PathBuf)>,
+    /// Those of them that could not be listed.
     unlisted: Vec<bool>,
     summary: Comparison,
     /// A shortage of descriptors or memory in this process, after which the result means nothing.
@@ -107,7 +113,8 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
     fn new(all: &'a [&'a Collection], unique: &'a Unique<'a>, report: R) -> Comparer<'a, R> {
         let Unique { roots, at } = unique;
         let (unlisted, summary) = (vec![false; roots.len()], Comparison::default());
-        Comparer { all, roots, at, unlisted, summary, shortage: None, report }
+        let unread = BTreeSet::new();
+        Comparer { all, roots, at, unread, unlisted, summary, shortage: None, report }
     }
 
     /// Compares the holdings that `look` finds.
@@ -129,12 +136,14 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
             Report::Item(holdings) => (holdings.originals(), holdings.all),
             Report::Unlisted { collection, error } => {
                 self.unlisted[collection] = true;
-                return self.check_shortage(Some(&error));
+                return self.tell_unread(collection, None, &error);
             }
         };
         self.summary.names += 1;
         for holding in &all {
-            self.check_shortage(holding.record.as_ref().err().and_then(CollectionError::disk))?;
+            if let Some(error) = holding.record.as_ref().err().and_then(CollectionError::disk) {
+                self.tell_unread(holding.collection, Some(&holding.name), error)?;
+            }
         }
         // One that is behind is reported as such, and so are two of which neither follows the other.
         let is_fork = |it: &JudgedHolding| it.standing == Standing::Fork && it.against.is_some();
@@ -165,9 +174,30 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
         ControlFlow::Continue(())
     }
 
-    fn check_shortage(&mut self, error: Option<&PathError>) -> ControlFlow<()> {
-        self.shortage = error.and_then(PathError::shortage).map(|shortage| shortage.to_error());
-        if self.shortage.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    /// Reports what could not be read in a root: the item `name`, or a place outside items.
+    fn tell_unread(
+        &mut self,
+        root: usize,
+        name: Option<&RepositoryName>,
+        error: &PathError,
+    ) -> ControlFlow<()> {
+        self.shortage = error.shortage().map(|shortage| shortage.to_error());
+        if self.shortage.is_some() {
+            return ControlFlow::Break(());
+        }
+        let path = error.path().strip_prefix(self.roots[root].path()).unwrap_or(error.path());
+        let item = name.filter(|name| path.starts_with(layout::item_directory(name)));
+        let place = match item {
+            Some(_) => Place::Item,
+            None => Place::Tree(path.to_path_buf()),
+        };
+        let path = item.map_or_else(|| path.to_path_buf(), layout::item_directory);
+        if !self.unread.insert((root, path)) {
+            return ControlFlow::Continue(());
+        }
+        let finding = Finding::of_error(place, error);
+        let root = self.at[root];
+        self.tell(Disagreement { root, name: item.cloned(), finding, has_remedy: false })
     }
 
     fn tell(&mut self, disagreement: Disagreement) -> ControlFlow<()> {
@@ -187,7 +217,7 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
                     "it has the id of `{}`; the two are not compared",
                     other.path().display()
                 );
-                let place = Place::Tree(crate::layout::SETTINGS.into());
+                let place = Place::Tree(layout::SETTINGS.into());
                 let finding = Finding::new(Code::SameCollection, place, detail);
                 self.tell(Disagreement { root, name: None, finding, has_remedy: false })?;
             }

@@ -115,7 +115,12 @@ pub(super) fn deviation(
             Some(Finding::new(Code::Unrecorded, Place::Item, detail))
         }
         Ok(Some(Deviation::State(..)) | None) => None,
-        Err(error) => Some(Finding::of_error(Place::Item, &error)),
+        Err(error) => {
+            // The ledger, perhaps.
+            let mut found = Finding::of_error(Place::Item, &error);
+            found.detail = format!("{error}: {}", found.detail);
+            Some(found)
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, SyncSender};
 
 use super::answer::FeedEvent;
@@ -12,7 +13,7 @@ use super::ledger::compare_with_ledger;
 use super::rounds::{Deadline, SkipPolicy};
 use super::stray::{IN_TRASH, in_the_way, kind_at, stray};
 use super::work::{Batch, NameOrigin, VerifyJob, Work};
-use super::{Code, Scope};
+use super::{Code, Report, Scope};
 use crate::collection::{Listed, Lookup, Names};
 use crate::disk::{Kind, PathError};
 use crate::distributor::DEFAULT_MAX_WAIT;
@@ -60,7 +61,12 @@ impl<'a, 'tasks, 'scope> Lister<'a, 'tasks, 'scope> {
         let fed = match scope {
             Scope::All(names) => {
                 let collection = self.work.collection;
-                let tell = |report| self.send(FeedEvent::Compared(report));
+                let tell = |report| {
+                    let is_unread =
+                        matches!(&report, Report::Tree(it) if it.code == Code::Unreadable);
+                    self.work.is_ledger_told.fetch_or(is_unread, Ordering::Relaxed);
+                    self.send(FeedEvent::Compared(report))
+                };
                 match compare_with_ledger(collection, names, tell) {
                     ControlFlow::Continue(()) => self.feed_all(names),
                     ControlFlow::Break(()) => ControlFlow::Break(()),

@@ -8,6 +8,7 @@
 //! Items come in batches, because waking a thread for a small item costs as much as verifying it.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{self, Receiver};
 
 use super::answer::{FeedEvent, JobResult, Unverified};
@@ -98,7 +99,7 @@ fn run(
     report: impl FnMut(Report) -> ControlFlow<()>,
 ) -> Result<Summary, PathError> {
     let Keeping { choice, record } = keeping;
-    let work = Work { collection, context };
+    let work = Work { collection, context, is_ledger_told: AtomicBool::default() };
     let (queue, answers) = mpsc::sync_channel(UNDER_WAY);
     let (summary, ibips) = (Summary::default(), Ibips::default());
     let mut collector = Collector { summary, context, record, ibips, shortage: None, report };

@@ -1,6 +1,7 @@
 //! The work of the pool's threads: an item from its ticket to its report.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -88,6 +89,8 @@ impl VerifyJob {
 pub(super) struct Work<'a> {
     pub collection: &'a Collection,
     pub context: &'a Context<'a>,
+    /// Whether a finding says that the ledger cannot be compared with the items: it is said once.
+    pub is_ledger_told: AtomicBool,
 }
 
 /// An item whose files remain to be read.
@@ -155,10 +158,10 @@ impl Work<'_> {
         }
         inspection.extend(returned);
         if inspection.sound_state().is_some() {
-            // A ledger that cannot be read is named once for a whole collection.
             let is_told = |it: &Finding| {
                 ticket.origin == NameOrigin::Asked
-                    || [Code::ItemPutBack, Code::Unrecorded].contains(&it.code)
+                    || it.code != Code::Unreadable
+                    || !self.is_ledger_told.swap(true, Ordering::Relaxed)
             };
             let found = deviation(self.collection, &ticket.name, inspection.here.as_ref());
             inspection.extend(found.filter(is_told));

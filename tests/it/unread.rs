@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
-use urepo::collection::Collection;
+use urepo::collection::{Collection, Names};
 use urepo::disk::{Exclusion, Links, Operation, Watcher};
 use urepo::identity::RepositoryName;
 use urepo::import::{SourceTree, Units};
@@ -13,10 +14,13 @@ use urepo::interrupt::Interrupt;
 use urepo::progress::NoProgress;
 use urepo::relation::{Correction, plan};
 use urepo::sidecar::{Relation, RelationKind};
-use urepo::verify::{Code, Depth, Findings, Options, Report, Scope, note_damaged, verify};
+use urepo::verify::{
+    Code, Depth, Findings, Options, Report, Scope, Severity, note_damaged, verify,
+};
 
 use crate::support::{
-    TestClock, World, deposit, make_collection, on, options, request, whole_items,
+    Faults, Mode, TestClock, World, copy_tree, deposit, make_collection, on, options, request,
+    whole_items,
 };
 
 /// A disk that fails to `operate` on `path` once.
@@ -131,4 +135,43 @@ fn a_note_that_can_not_be_read_is_not_replaced() {
     let failing = linked.open(&failing_once(Operation::Open, &note));
     note_damaged(&failing, std::slice::from_ref(two));
     assert_eq!(std::fs::read_to_string(&note).unwrap(), before);
+}
+
+/// An item that was put back is damage, whatever the disk does not let be read.
+#[test]
+fn an_error_while_reading_is_never_no_damage() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    world.write("b.txt", "beta");
+    let name = world.run("-c archive new a.txt").line();
+    world.run("-c archive new b.txt").succeeded();
+    let (root, item) = (world.path("archive"), world.path("archive").join(&name));
+    copy_tree(&item, &world.path("night"));
+    world.run(&format!("-c archive meta set {name} title=Later")).succeeded();
+    std::fs::remove_dir_all(&item).unwrap();
+    copy_tree(&world.path("night"), &item);
+    for at in 1.. {
+        let faults = Arc::new(Faults::new(&root, at, Mode::Once(Errno::IO)));
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        if let Ok(collection) = Collection::open(&root, &watcher) {
+            let (mut damage, names) = (0, Names::default());
+            let options = Options { depth: Depth::Full, jobs: 1 };
+            let told = |report| {
+                let found = match report {
+                    Report::Item(item) => item.findings.count(Severity::Damage),
+                    Report::Tree(found) => u64::from(found.severity() == Severity::Damage),
+                };
+                damage += found;
+                ControlFlow::Continue(())
+            };
+            let interrupt = Interrupt::default();
+            let scope = Scope::All(&names);
+            verify(&collection, scope, options, &NoProgress, &interrupt, told).unwrap();
+            assert!(damage > 0, "{at}: {:?}", faults.struck());
+        }
+        if faults.struck().is_none() {
+            assert!(at > 20);
+            break;
+        }
+    }
 }

@@ -7,12 +7,14 @@ mod targets;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use urepo::clock::Clock as _;
 use urepo::collection::{Collection, Names};
 use urepo::disk::PathError;
 use urepo::identity::{Instant, Prefix, RepositoryName};
+use urepo::layout;
 use urepo::progress::{Progress, Scan, with_scan};
 use urepo::verify::{
     self, Code, Comparison, Depth, Disagreement, Finding, Options, Place, RelationCheck, Rounds,
@@ -125,6 +127,7 @@ impl Verify {
             seen: RefCell::default(),
             damaged: RefCell::default(),
             put_back: RefCell::default(),
+            unread: RefCell::default(),
             relations: RefCell::default(),
         };
         let has_names = items.is_some();
@@ -164,6 +167,8 @@ struct VerifyRun<'a> {
     damaged: RefCell<BTreeMap<RepositoryName, Vec<String>>>,
     /// The roots whose ledger was put back.
     put_back: RefCell<BTreeSet<usize>>,
+    /// The roots with the items, and the places outside items, that could not be read.
+    unread: RefCell<BTreeSet<(usize, PathBuf)>>,
     /// The relations of the items.
     relations: RefCell<RelationCheck>,
 }
@@ -338,12 +343,30 @@ impl VerifyRun<'_> {
     fn compare(&self, names: Option<&[RepositoryName]>) -> Result<Comparison, Failure> {
         let roots: Vec<_> = self.roots.iter().collect();
         let interrupt = &self.context.interrupt;
-        let (compared, _) = self.disagreements(|report| match names {
-            Some(names) => compare_items(&roots, names, interrupt, report),
-            None => compare(&roots, &self.names, interrupt, report),
+        let mut told_before = 0;
+        let (compared, _) = self.disagreements(|report| {
+            let report = |told: Disagreement| {
+                // One fault is one finding.
+                if self.is_unread_again(told.root, told.name.as_ref(), &told.finding) {
+                    told_before += 1;
+                    return ControlFlow::Continue(());
+                }
+                report(told)
+            };
+            match names {
+                Some(names) => compare_items(&roots, names, interrupt, report),
+                None => compare(&roots, &self.names, interrupt, report),
+            }
         })?;
         self.hint_at_new_ids()?;
-        Ok(compared?)
+        let compared = compared?;
+        Ok(Comparison { damage: compared.damage - told_before, ..compared })
+    }
+
+    /// Whether `found` says that something cannot be read of which another finding said so.
+    fn is_unread_again(&self, root: usize, name: Option<&RepositoryName>, found: &Finding) -> bool {
+        let path = name.map_or_else(|| found.place.to_path(), layout::item_directory);
+        found.code == Code::Unreadable && !self.unread.borrow_mut().insert((root, path))
     }
 
     /// Names the way to compare copies of a whole collection that both went on: one becomes another collection.
@@ -377,6 +400,13 @@ impl VerifyRun<'_> {
                 verify::Report::Tree(found) => std::slice::from_ref(found),
             };
             self.see(found);
+            let name = match &report {
+                verify::Report::Item(item) => Some(&item.name),
+                verify::Report::Tree(_) => None,
+            };
+            for found in found {
+                self.is_unread_again(root, name, found);
+            }
             if found.iter().any(|found| found.code == Code::LedgerPutBack) {
                 self.put_back.borrow_mut().insert(root);
             }

@@ -130,12 +130,13 @@ fn u402_where_not_all_is_known() {
     let second = Collection::open(&roots.path("b"), &watcher).unwrap();
     let first = roots.open().swap_remove(0);
     // What can not be listed may be there: asked for by its name, it is.
-    assert_eq!(compared(&[first, second]).found, []);
+    let unread = (1, None, Code::Unreadable);
+    assert_eq!(compared(&[first, second]).found, std::slice::from_ref(&unread));
     std::fs::remove_dir_all(roots.path("b").join(NAME)).unwrap();
     let second = Collection::open(&roots.path("b"), &watcher).unwrap();
     let first = roots.open().swap_remove(0);
     let told = compared(&[first, second]);
-    assert_eq!(told.found, [(0, Some(NAME.to_owned()), Code::HolderLacks)]);
+    assert_eq!(told.found, [unread, (0, Some(NAME.to_owned()), Code::HolderLacks)]);
 }
 
 #[test]
@@ -323,4 +324,33 @@ fn u407_another_description() {
     });
     let details = roots.tell([(1, Code::DescriptionDiffers)]);
     assert_eq!(details, ["changed in a and b: the description"]);
+}
+
+/// What could not be read is no agreement.
+#[test]
+fn an_error_while_reading_is_never_agreement() {
+    use rustix::io::Errno;
+    use urepo::disk::Watcher;
+
+    use crate::support::{Faults, Mode};
+    let roots = Roots::new(["a", "b"]);
+    roots.original("a");
+    roots.original("b");
+    for at in 1.. {
+        let mode = Mode::Once(Errno::IO);
+        let faults = Arc::new(Faults::new(roots.scratch.path(), at, mode));
+        let watcher = Watcher::new(Arc::clone(&faults) as _);
+        let open = |root: &str| Collection::open(&roots.path(root), &watcher);
+        if let (Ok(a), Ok(b)) = (open("a"), open("b")) {
+            let told = compared(&[a, b]);
+            assert!(told.summary.damage > 0, "{at}: {:?}", faults.struck());
+            let unread: Vec<_> =
+                told.found.iter().filter(|(.., code)| *code == Code::Unreadable).collect();
+            assert!(unread.len() < 2, "{unread:?}");
+        }
+        if faults.struck().is_none() {
+            assert!(at > 10);
+            break;
+        }
+    }
 }
