@@ -73,13 +73,18 @@ impl Promote {
         let chosen = self.choose(context, &collection)?;
         let lost = self.lost_ids(context, &collection, &known.collections, &chosen)?;
         let is_meant = |name: &RepositoryName| {
-            let read = || collection.item(name).and_then(|item| item.sidecar());
-            let holders = || holders(&collection, &known.collections, name);
-            self.selection.names_items()
-                || read().is_err()
-                || holders().iter().any(|holder| lost.contains(holder))
+            let holders = holders(&collection, &known.collections, name, &lost)?;
+            Ok(holders.is_none_or(|it| it.iter().any(|holder| lost.contains(holder))))
         };
-        let chosen: Vec<_> = chosen.into_iter().filter(is_meant).collect();
+        let (mut chosen, mut unread) = (chosen, Vec::new());
+        if !self.selection.names_items() {
+            chosen.retain(|name| {
+                is_meant(name).unwrap_or_else(|error: CollectionError| {
+                    unread.push((name.clone(), error));
+                    false
+                })
+            });
+        }
         let given_up = self.given_up(&collection, &known.collections, &chosen);
         self.confirm(context, chosen.len(), given_up)?;
         let sight = Sight::of_many(&known.collections);
@@ -97,7 +102,11 @@ impl Promote {
         let progress = context.progress();
         let caller = context.caller(&*progress);
         let registrar = Registrar { collection: &collection, writer: writer.as_ref(), caller };
-        if report.unresolved().is_continue() {
+        let told = report.unresolved();
+        let mut unread = unread.into_iter();
+        let told = told.is_continue()
+            && unread.all(|(name, error)| report.failed(name.as_str(), error.into()).is_continue());
+        if told {
             // The tally has the reason of an early end.
             let _ = registrar.promote_all(&chosen, &loss, &mut |name, result| match result {
                 Ok(Change::Promoted) => report.outcome(
@@ -191,12 +200,23 @@ impl Promote {
             return Ok(lost);
         }
         let is_known = |id: &str| others.iter().chain([own]).any(|it| it.id() == id);
-        let unknown = |name: &RepositoryName| {
-            holders(own, others, name).into_iter().find(|id| !is_known(id) && !lost.contains(id))
-        };
-        let mut ids: Vec<_> = chosen.iter().filter_map(unknown).collect();
+        let (mut ids, mut unread) = (Vec::new(), None);
+        for name in chosen {
+            match holders(own, others, name, &[]) {
+                Ok(found) => {
+                    let mut found = found.into_iter().flatten();
+                    ids.extend(found.find(|id| !is_known(id) && !lost.contains(id)));
+                }
+                Err(error) => unread = Some(error),
+            }
+        }
         ids.sort_unstable();
         ids.dedup();
+        if ids.is_empty()
+            && let Some(error) = unread
+        {
+            return Err(error.into());
+        }
         match ids.len() {
             1 => {
                 lost.extend(ids);
@@ -294,18 +314,35 @@ fn id(lost: &OsStr) -> Option<&str> {
 }
 
 /// The ids of the collection that has the Original of a Copy here: by all that is in sight, since the Original may have moved on,
-/// and by its own sidecar.
-fn holders(own: &Collection, others: &[Collection], name: &RepositoryName) -> Vec<String> {
-    let read = own.item(name).and_then(|item| item.sidecar());
-    let Some((sidecar, _)) = read.ok().filter(|(it, _)| it.state.has_payload()) else {
-        return Vec::new();
+/// and by its own sidecar, which alone is asked if it names one of `lost`. `None` for one that is damaged. What the disk does not
+/// let be read is not known.
+fn holders(
+    own: &Collection,
+    others: &[Collection],
+    name: &RepositoryName,
+    lost: &[String],
+) -> Result<Option<Vec<String>>, CollectionError> {
+    let sidecar = match own.item(name).and_then(|item| item.sidecar()) {
+        Ok((sidecar, _)) if sidecar.state.has_payload() => sidecar,
+        Ok(_) => return Ok(Some(Vec::new())),
+        Err(error) if error.disk().is_some() => return Err(error),
+        Err(_) => return Ok(None),
     };
+    let named = sidecar.custody.holder().to_owned();
+    if lost.contains(&named) {
+        return Ok(Some(vec![named]));
+    }
     let all: Vec<_> = std::iter::once(own).chain(others).collect();
-    let places = places(name, &all, &mut Vec::new());
+    let mut unread = Vec::new();
+    let places = places(name, &all, &mut unread);
+    if let Some((_, error)) = unread.into_iter().find(|(_, error)| error.disk().is_some()) {
+        return Err(error);
+    }
     let top = speaks(&places).map(|top| top.custody.holder().to_owned());
-    top.into_iter().chain([sidecar.custody.holder().to_owned()]).collect()
+    Ok(Some(top.into_iter().chain([named]).collect()))
 }
 
+/// Whether it is known to be.
 fn is_original(collection: &Collection, name: &RepositoryName) -> bool {
     let read = collection.item(name).and_then(|item| item.sidecar());
     read.is_ok_and(|(sidecar, _)| sidecar.state == State::Original)
