@@ -166,16 +166,27 @@ impl Repair {
             let wanted = selection.filter(context);
             return self.damaged(repairer, context, &wanted, run);
         }
-        let of_donor = |text: &str| {
-            let names =
-                repairer.donors.iter().filter_map(|it| Some(it.find(text).ok()?.name().clone()));
-            let mut names = names.filter(|name| repairer.lacks(name).unwrap_or(false));
-            names.next().filter(|_| !self.from.is_empty())
+        // An item without a trace here, of which a donor says that it belongs here.
+        let of_donor = |text: &str| -> Result<Option<RepositoryName>, Failure> {
+            for donor in repairer.donors {
+                let name = match donor.find(text) {
+                    Ok(item) => item.name().clone(),
+                    // An error is no absence.
+                    Err(error) if error.disk().is_some() => return Err(error.into()),
+                    Err(_) => continue,
+                };
+                if repairer.lacks(&name)? {
+                    return Ok(Some(name));
+                }
+            }
+            Ok(None)
         };
         let find = |text: &str| match name_of_item(repairer.collection, text) {
             // The writer puts it back before it is repaired.
             Err(CollectionError::Displaced { name, .. }) => Ok(name),
-            Err(CollectionError::NoSuchItem { .. }) if let Some(name) = of_donor(text) => Ok(name),
+            Err(error @ CollectionError::NoSuchItem { .. }) => {
+                of_donor(text)?.ok_or_else(|| absent(&error, repairer))
+            }
             // A donor may have it nevertheless.
             Err(CollectionError::GivenUp { line, .. }) => Ok(line.id),
             found => found.map_err(|error| absent(&error, repairer)),
@@ -245,12 +256,13 @@ fn explained(error: RepairError, repairer: &Repairer<'_>) -> (Failure, bool) {
     (failure, is_damage)
 }
 
-/// An item that never was here is copied, not repaired.
+/// An item that never was here is copied, not repaired, unless the table of remedies has a row.
 fn absent(error: &CollectionError, repairer: &Repairer<'_>) -> Failure {
     let failure = error.explain();
     let CollectionError::NoSuchItem { name, .. } = error else { return failure };
     let holder = repairer.donors.iter().find_map(|donor| Some((donor, donor.find(name).ok()?)));
     let Some((donor, item)) = holder else { return failure };
     let (from, to) = (shell::word(donor.path()), shell::word(repairer.collection.path()));
-    failure.hint(format!("`urepo -c {from} copy {} --to {to}` brings it here", item.name()))
+    let hint = format!("`urepo -c {from} copy {} --to {to}` brings it here", item.name());
+    failure.hint(hint).about(item.name())
 }
