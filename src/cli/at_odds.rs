@@ -11,7 +11,7 @@ use super::context::Context;
 use super::failure::Failure;
 
 /// Those of the items `names` that are damaged, missing, behind or ceded in the first of `collections`, by its
-/// ledger and by the others.
+/// ledger and by the others. What cannot be read is noted in the context.
 pub(crate) fn items_at_odds(
     context: &Context,
     collections: &[&Collection],
@@ -25,7 +25,12 @@ pub(crate) fn items_at_odds(
         interrupt: &context.interrupt,
     };
     let _ = survey.run(|report| {
+        if let Report::Unlisted { error, .. } = &report {
+            context.note_unread(error);
+        }
         if let Report::Item(item) = report {
+            let unread = item.all.iter().filter_map(|it| it.record.as_ref().err()?.disk());
+            unread.for_each(|error| context.note_unread(error));
             let is_odd = |it: &JudgedHolding| {
                 let is_ceded = |it: &HoldingRecord| it.rule.custody.ceded().is_some();
                 matches!(it.standing, Standing::Behind | Standing::Fork | Standing::Damaged)

@@ -14,7 +14,7 @@ use urepo::collection::{
     Collection, CollectionError, Founder, IssueOptions, IssuePurpose, LedgerStanding, NoteFault,
     StoredItem, Writer, discover,
 };
-use urepo::disk::{Watcher, resolved};
+use urepo::disk::{PathError, Watcher, resolved};
 use urepo::distributor::{ClockTrust, HostState, Notice, Patience};
 use urepo::identity::RepositoryName;
 use urepo::interrupt::Interrupt;
@@ -26,6 +26,7 @@ use urepo::wait::Waiter;
 use super::config::{self, Config, Given, Shown};
 use super::escape;
 use super::exit::Exit;
+use super::explain::Explain as _;
 use super::failure::Failure;
 use super::global::Global;
 use super::nearest::nearest;
@@ -45,9 +46,10 @@ pub(crate) struct Context {
     ctrl_c: Mutex<CtrlC>,
     /// The number of items of the run, once it is known.
     total: Total,
-    /// The roots of collections with two ids, and the damaged notes about ledgers, that a warning has named.
+    /// The roots of collections with two ids, the damaged notes about ledgers, and the places that cannot be read, that a
+    /// warning has named.
     warned: Mutex<BTreeSet<PathBuf>>,
-    /// Texts that mean no item, and why; without a text, a list that could not be read to its end.
+    /// Texts that mean no item, and why; without a text, a list or a place that could not be read.
     unresolved: Mutex<Vec<(String, Failure)>>,
     /// The names of collections of the settings that could not be opened.
     missing: Mutex<BTreeSet<String>>,
@@ -98,6 +100,14 @@ impl Context {
     pub(crate) fn note_unresolved(&self, text: &str, failure: Failure) {
         let mut unresolved = self.unresolved.lock().unwrap_or_else(PoisonError::into_inner);
         unresolved.push((text.to_owned(), failure));
+    }
+
+    /// Notes that a place cannot be read, for the report of the run: nothing is concluded from that. Each is named once.
+    pub(crate) fn note_unread(&self, error: &PathError) {
+        // A link is no error of the disk, and `verify` reports it.
+        if !error.is_link() && self.is_first_warning_of(error.path()) {
+            self.note_unresolved("", error.explain().in_common("places that cannot be read"));
+        }
     }
 
     /// The notes since the last time.

@@ -15,6 +15,7 @@ use urepo::identity::RepositoryName;
 use urepo::item::State;
 
 use super::context::Context;
+use super::exit::Exit;
 use super::failure::Failure;
 use super::human;
 use super::printer::Verbosity;
@@ -48,9 +49,20 @@ impl Context {
     /// The collection in use, those at `roots` and those of the settings, as far as they can be opened. Nothing is said of the
     /// others.
     pub(crate) fn opened_in_sight(&self, roots: &[PathBuf]) -> Opened {
-        let in_use = self.collection().ok();
+        let in_use = match self.collection() {
+            Ok(collection) => Some(collection),
+            Err(failure) => {
+                if failure.exit != Exit::NoCollection {
+                    self.note_unresolved("", failure);
+                }
+                None
+            }
+        };
         let id = in_use.as_ref().map(|it| it.id().to_owned());
-        let named = roots.iter().filter_map(|root| self.open(root).ok());
+        let named = roots.iter().filter_map(|root| {
+            let opened = self.open(root);
+            opened.inspect_err(|it| it.disk().into_iter().for_each(|it| self.note_unread(it))).ok()
+        });
         let mut collections: Vec<_> = in_use.into_iter().chain(named).collect();
         let reachable = self.reachable();
         collections.extend(reachable.collections);
@@ -228,8 +240,10 @@ impl<'a> InSight<'a> {
     }
 
     fn places(&self, name: &RepositoryName, damaged: &[String]) -> Vec<Place> {
-        // Unreadable collections are out of sight.
-        let mut places = places(name, &self.collections, &mut Vec::new());
+        // What cannot be read is out of sight.
+        let mut unread = Vec::new();
+        let mut places = places(name, &self.collections, &mut unread);
+        unread.iter().filter_map(|(_, it)| it.disk()).for_each(|it| self.context.note_unread(it));
         for place in places.iter_mut().filter(|place| damaged.contains(&place.at)) {
             place.damage.get_or_insert(Damage::Payload);
             place.here = None;
@@ -324,7 +338,9 @@ impl<'a> InSight<'a> {
         };
         let collection = self.collections.iter().find(|it| it.id() == at)?;
         let roots: Vec<_> = self.collections.iter().chain(&self.twins).copied().collect();
-        let salvage = Salvage::find(self.context, name, collection, &roots)?;
+        let salvage = Salvage::find(self.context, name, collection, &roots)
+            .inspect_err(|it| it.disk().into_iter().for_each(|it| self.context.note_unread(it)));
+        let salvage = salvage.ok().flatten()?;
         let Salvage { at, from, .. } = salvage.is_whole().then_some(salvage)?;
         let from: Vec<_> = from.iter().map(|it| self.root(it)).collect();
         let words = CommandLine::words_of(Act::Repair, name, |_| Word::Own(""), (&[], &from));

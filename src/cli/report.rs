@@ -105,6 +105,10 @@ impl<'a> Report<'a> {
         self.summary.counts.failed + self.unconfirmed()
     }
 
+    fn is_without_failure(&self) -> bool {
+        self.errors() == 0 && self.fatal.is_none()
+    }
+
     fn unconfirmed(&self) -> u64 {
         self.summary.counts.unconfirmed.unwrap_or_default()
     }
@@ -212,7 +216,7 @@ impl<'a> Report<'a> {
             let (error, dry_run) = (Some((&failure).into()), self.summary.dry_run);
             output.record(&Item { outcome, dry_run, error, ..item });
         }
-        if self.is_single {
+        if self.is_single && self.only_error.is_none() {
             self.only_error = Some(failure);
         } else if !self.context.printer.json && self.should_print(&failure) {
             // A hint that was just printed is not repeated.
@@ -421,10 +425,13 @@ impl<'a> Report<'a> {
 
 /// Does `act` with the single item `text`, which ends with its own failure.
 pub(crate) fn for_one(context: &Context, text: &str, act: impl FnOnce() -> Done) -> Done {
-    let Err(failure) = act() else { return Ok(()) };
+    let done = act();
     let mut report = Report::reading(context, "read", true);
-    let _ = report.failed(text, failure);
-    report.finish(End::default())
+    let _ = match done {
+        Ok(()) => report.unresolved(),
+        Err(failure) => report.failed(text, failure),
+    };
+    if report.is_without_failure() { Ok(()) } else { report.finish(End::default()) }
 }
 
 /// Does `act` with each of `items`. A single item ends with its own failure.

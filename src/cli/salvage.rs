@@ -5,10 +5,10 @@
 
 use std::path::Path;
 
-use urepo::collection::Collection;
+use urepo::collection::{Collection, CollectionError};
 use urepo::identity::RepositoryName;
 use urepo::progress::NoProgress;
-use urepo::repair::{EntrySource, LoggedItems, Options, Repairer};
+use urepo::repair::{EntrySource, LoggedItems, Options, RepairError, Repairer};
 
 use super::context::Context;
 use super::exit::Exit;
@@ -37,26 +37,35 @@ enum Source {
 }
 
 impl<'a> Salvage<'a> {
-    /// The repair of the item `name` by which `giving_up` need not give it up. `roots` are all in sight, backups included.
+    /// The repair of the item `name` by which `giving_up` need not give it up. `roots` are all in sight, backups included. An error
+    /// is that of the disk: nobody knows whether there is one.
     pub(crate) fn find(
         context: &Context,
         name: &RepositoryName,
         giving_up: &'a Collection,
         roots: &[&'a Collection],
-    ) -> Option<Salvage<'a>> {
+    ) -> Result<Option<Salvage<'a>>, CollectionError> {
         let mut owners = vec![giving_up];
         for root in roots {
             if owners.iter().all(|owner| owner.id() != root.id()) {
                 owners.push(root);
             }
         }
-        let mut backups: Vec<_> =
-            owners.iter().filter_map(|owner| backup_with(owner, roots, name)).collect();
+        let mut backups = Vec::new();
+        for owner in &owners {
+            backups.extend(backup_with(owner, roots, name)?);
+        }
         let newest = backups.iter().position(|it| it.source == Source::Backup);
-        let newest = newest.map(|at| backups.swap_remove(at));
-        let pieces = || roots.iter().find_map(|at| from_pieces(context, name, at, roots));
+        if let Some(newest) = newest {
+            return Ok(Some(backups.swap_remove(newest)));
+        }
+        for at in roots {
+            if let found @ Some(_) = from_pieces(context, name, at, roots)? {
+                return Ok(found);
+            }
+        }
         let is_here = |it: &Salvage<'_>| it.at.path() == giving_up.path();
-        newest.or_else(pieces).or_else(|| backups.into_iter().find(is_here))
+        Ok(backups.into_iter().find(is_here))
     }
 
     /// Whether it brings back what would be given up. An older state is no reason to print another row than that of the table.
@@ -94,26 +103,40 @@ fn backup_with<'a>(
     owner: &'a Collection,
     roots: &[&'a Collection],
     name: &RepositoryName,
-) -> Option<Salvage<'a>> {
+) -> Result<Option<Salvage<'a>>, CollectionError> {
     let payload = |root: &Collection| {
-        let (sidecar, _) = root.item(name).and_then(|item| item.sidecar()).ok()?;
-        let rank = (sidecar.custody.epoch(), sidecar.changed());
-        sidecar.state.has_payload().then_some(rank)
+        let read = of_disk(root.item(name).and_then(|item| item.sidecar()))?;
+        let read = read.filter(|(sidecar, _)| sidecar.state.has_payload());
+        Ok::<_, CollectionError>(read.map(|(it, _)| (it.custody.epoch(), it.changed())))
     };
-    let backups = roots.iter().filter(|root| root.id() == owner.id());
-    let (backup, rank) =
-        backups.filter_map(|root| Some((root, payload(root)?))).max_by_key(|it| it.1)?;
-    if payload(owner) >= Some(rank) {
-        return None;
+    let mut best = None;
+    for root in roots.iter().filter(|root| root.id() == owner.id()) {
+        let rank = payload(root)?;
+        if rank.is_some() && best.is_none_or(|(_, known)| rank >= known) {
+            best = Some((root, rank));
+        }
+    }
+    let Some((backup, Some(rank))) = best else { return Ok(None) };
+    if payload(owner)? >= Some(rank) {
+        return Ok(None);
     }
     // Nothing is known of an item that was given up, and the line of a stub is that of another holder.
-    let line = owner.last_record(name).ok()??.holding?;
+    let line = owner.last_record(name)?.and_then(|line| line.holding);
+    let Some(line) = line else { return Ok(None) };
     let is_older = (line.custody.epoch(), line.changed) > rank;
-    if is_older && !(line.state.has_payload() && owner.item(name).is_err()) {
-        return None;
+    if is_older && !(line.state.has_payload() && of_disk(owner.item(name))?.is_none()) {
+        return Ok(None);
     }
     let source = if is_older { Source::OlderBackup } else { Source::Backup };
-    Some(Salvage { at: owner, from: vec![backup.path()], source })
+    Ok(Some(Salvage { at: owner, from: vec![backup.path()], source }))
+}
+
+/// What was read; `None` for what is absent or damaged.
+fn of_disk<T>(read: Result<T, CollectionError>) -> Result<Option<T>, CollectionError> {
+    match read {
+        Err(error) if error.disk().is_some() => Err(error),
+        read => Ok(read.ok()),
+    }
 }
 
 /// The repair of a damaged holding at `at` with files of the others, if it leaves none damaged.
@@ -122,8 +145,10 @@ fn from_pieces<'a>(
     name: &RepositoryName,
     at: &'a Collection,
     roots: &[&'a Collection],
-) -> Option<Salvage<'a>> {
-    at.item(name).ok()?;
+) -> Result<Option<Salvage<'a>>, CollectionError> {
+    if of_disk(at.item(name))?.is_none() {
+        return Ok(None);
+    }
     let others: Vec<_> = roots.iter().copied().filter(|it| it.path() != at.path()).collect();
     let repairer = Repairer {
         collection: at,
@@ -134,15 +159,20 @@ fn from_pieces<'a>(
         caller: context.caller(&NoProgress),
     };
     // An item that cannot be examined cannot be repaired either.
-    let plan = repairer.examine(name).ok().flatten()?;
+    let plan = match repairer.examine(name) {
+        Err(RepairError::Disk(error)) => return Err(error.into()),
+        Err(RepairError::Collection(error)) if error.disk().is_some() => return Err(error),
+        examined => examined.ok().flatten(),
+    };
+    let Some(plan) = plan else { return Ok(None) };
     let gives = |donor: usize| plan.count(EntrySource::Donor(donor)) > 0;
     let givers: Vec<_> = (0..plan.donors.len()).filter(|donor| gives(*donor)).collect();
     if givers.is_empty() || plan.lost().next().is_some() {
-        return None;
+        return Ok(None);
     }
     let from = givers.into_iter().filter_map(|donor| {
         let root = &plan.donors[donor];
         others.iter().map(|it| it.path()).find(|path| path == root)
     });
-    Some(Salvage { at, from: from.collect(), source: Source::Pieces })
+    Ok(Some(Salvage { at, from: from.collect(), source: Source::Pieces }))
 }

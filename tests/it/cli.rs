@@ -13,6 +13,7 @@ mod forged;
 mod host_state;
 mod import;
 mod interrupts;
+mod io_errors;
 mod json;
 mod lost_tombstones;
 mod moving;

@@ -86,7 +86,7 @@ pub(crate) struct Recover {
 
 impl Recover {
     pub(crate) fn run(&self, context: &Context) -> Done {
-        let Some(collection) = self.identified(context)? else { return Ok(()) };
+        let Some((collection, settled)) = self.identified(context)? else { return Ok(()) };
         let mirrors = self.others.iter().map(|other| context.open_named(other));
         let mut mirrors = mirrors.collect::<Result<Vec<_>, _>>()?;
         mirrors.retain(|other| other.id() != collection.id());
@@ -94,16 +94,16 @@ impl Recover {
             return self.accept_losses(context, &collection);
         }
         let mut report = Report::new(context, "finished", false);
-        let (given_up, undecided) = if self.accept_loss {
+        let (losses, undecided) = if self.accept_loss {
             self.accept_all_losses(context, &collection, &mut report)?
         } else {
-            (0, 0)
+            (Vec::new(), 0)
         };
+        let given_up = losses.len() as u64;
         if context.global.dry_run {
-            self.plan(context, (&collection, &mirrors), given_up > 0)?;
+            self.plan(context, (&collection, &mirrors), losses)?;
             return still_undecided(undecided).map_or(Ok(()), Err);
         }
-        let waiter = context.waiter();
         let (mut finished, mut pending) = self.end_migrations(context, &collection)?;
         let (lined_up, failed) = self.line_up(context, &collection, &mirrors)?;
         (finished, pending) = (finished + lined_up.len() as u64, pending + failed);
@@ -111,7 +111,7 @@ impl Recover {
         let corrected = corrected.transpose()?;
         let accepted = self.restored.then(|| ledger::restored(&collection)).transpose()?;
         let Recovered { removed, failed, recorded, foreign } =
-            recover(&collection, &context.agent, &waiter)?;
+            recover(&collection, &context.agent, &context.waiter())?;
         let kept = failed.len() as u64;
         for error in failed {
             context.printer.warning(&Failure::from(error).in_one_line());
@@ -135,7 +135,7 @@ impl Recover {
                 None => format!("removed `{}`", found.path.display()),
             });
         }
-        let (left, damaged) = left::report(context, &collection, &mirrors, &[])?;
+        let (left, damaged) = left::report(context, &collection, &mirrors, (&[], &mut report))?;
         let counts = [given_up, finished - lined_up.len() as u64, lined_up.len() as u64];
         let mut closing = in_words(counts, recorded as u64);
         report.count("given_up", given_up);
@@ -168,7 +168,7 @@ impl Recover {
         }
         // What is missing since a backup was put back is not known here.
         let put_back = context.check_ledger(&collection).err();
-        if closing.is_empty() && put_back.is_none() && left == 0 {
+        if closing.is_empty() && !settled && put_back.is_none() && left + report.errors() == 0 {
             closing.push(NOTHING.to_owned());
         }
         let mut partial = still_pending(pending, kept)
@@ -193,14 +193,14 @@ impl Recover {
 }
 
 impl Recover {
-    /// Gives up all that is lost, once a person has seen the list. Returns the number of items, and of those that stay because
+    /// Gives up all that is lost, once a person has seen the list. Returns these items, and the number of those that stay because
     /// they cannot be read everywhere, or are in a backup.
     fn accept_all_losses(
         &self,
         context: &Context,
         collection: &Collection,
         report: &mut Report<'_>,
-    ) -> Result<(u64, u64), Failure> {
+    ) -> Result<(Vec<RepositoryName>, u64), Failure> {
         let known = context.known_besides(collection, &self.others)?;
         if !context.global.dry_run {
             collection.rebuild(&context.agent, &context.waiter())?;
@@ -216,9 +216,9 @@ impl Recover {
         &self,
         context: &Context,
         (collection, mirrors): (&Collection, &[Collection]),
-        mut has_plan: bool,
+        losses: Vec<RepositoryName>,
     ) -> Done {
-        let mut unproven = 0;
+        let (mut unproven, mut has_plan) = (0, !losses.is_empty());
         if self.accept_loss {
             ledger::tell_plan(context, collection)?;
         } else if self.restored && !self.yes {
@@ -231,7 +231,8 @@ impl Recover {
             ledger::tell_restored(context, collection, &accepted, mirrors.is_empty())?;
             has_plan = true;
         }
-        let (planned, _) = self.line_up(context, collection, mirrors)?;
+        let (mut planned, _) = self.line_up(context, collection, mirrors)?;
+        planned.extend(losses);
         has_plan |= unproven > 0 || !planned.is_empty();
         tell_plan(context, collection, (mirrors, self.index), (planned, has_plan))?;
         self.unproven(unproven).map_or(Ok(()), Err)
@@ -240,7 +241,7 @@ impl Recover {
     /// Whether the run did nothing, and was not to do something after which other commands go on.
     fn is_idle(&self, done: u64) -> bool {
         let goes_on = self.restored || self.withdraw || self.new_id || self.index;
-        done == 0 && !goes_on && self.others.is_empty()
+        done == 0 && !goes_on
     }
 
     /// The failure of a run that left `count` items without their lines.
@@ -363,9 +364,9 @@ fn tell_plan(
     let (migrations, left) = (interrupted(collection)?.items, left_overs(collection)?);
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
     planned.extend(migrations.iter().map(|open| open.name.clone()));
-    let (remaining, _) = left::report(context, collection, mirrors, &planned)?;
+    let mut report = Report::new(context, "finished", false);
+    let (remaining, _) = left::report(context, collection, mirrors, (&planned, &mut report))?;
     if printer.json {
-        let mut report = Report::new(context, "finished", false);
         report.summary.counts.items = migrations.len() as u64;
         report.count("removed", removed as u64);
         report.count("left", remaining);
@@ -396,10 +397,11 @@ fn tell_plan(
     if let Some(line) = left_over(remaining) {
         printer.note(&line.replace("left", "would leave"));
     }
-    if lines.is_empty() && !has_plan && remaining == 0 {
+    if lines.is_empty() && !has_plan && remaining + report.errors() == 0 {
         printer.note(NOTHING);
     }
-    lines.iter().try_for_each(|line| printer.line(line))
+    lines.iter().try_for_each(|line| printer.line(line))?;
+    if report.errors() > 0 { report.finish(End::default()) } else { Ok(()) }
 }
 
 fn still_pending(pending: u64, kept: u64) -> Option<Failure> {

@@ -9,9 +9,12 @@ use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 
 impl Recover {
-    /// The collection, with one id in its settings and its ledger. A dry run leaves them as they are; `None` if it can plan
-    /// nothing more.
-    pub(super) fn identified(&self, context: &Context) -> Result<Option<Collection>, Failure> {
+    /// The collection, with one id in its settings and its ledger, and whether these were written. A dry run leaves them as they
+    /// are; `None` if it can plan nothing more.
+    pub(super) fn identified(
+        &self,
+        context: &Context,
+    ) -> Result<Option<(Collection, bool)>, Failure> {
         let root = match &context.config.collection {
             Some(named) => context.collection_path(&named.value),
             None => discover::enclosing(&context.current).or_else(|error| match error {
@@ -29,7 +32,7 @@ impl Recover {
                 let lost = match lost {
                     // In the usual words.
                     Err(CollectionError::NotACollection { .. }) => {
-                        return context.collection().map(Some);
+                        return Ok(Some((context.collection()?, false)));
                     }
                     lost => lost?,
                 };
@@ -58,9 +61,9 @@ impl Recover {
                 format!("{gave} `urepo.toml` the id of the ledger, {id}, in place of {stated}");
             context.printer.note(&line);
         } else {
-            return Ok(Some(collection));
+            return Ok(Some((collection, source.is_some())));
         }
-        Ok(Some(open()?))
+        Ok(Some((open()?, true)))
     }
 
     /// Gives the collection an id of its own, after a person agreed.

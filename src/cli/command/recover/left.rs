@@ -9,6 +9,7 @@ use crate::cli::at_odds::items_at_odds;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use crate::cli::in_sight::InSight;
+use crate::cli::report::Report;
 
 /// Reports the remedies of what is damaged, behind or ceded in `collection`, by its ledger, `others` and the collections of the settings, but for the items
 /// `planned`. Returns the number of these items, and of those that are damaged: a Copy that waits for the next `copy` is none.
@@ -16,7 +17,7 @@ pub(super) fn report(
     context: &Context,
     collection: &Collection,
     others: &[Collection],
-    planned: &[RepositoryName],
+    (planned, report): (&[RepositoryName], &mut Report<'_>),
 ) -> Result<(u64, u64), Failure> {
     let known = context.reachable();
     let own = context.collection()?;
@@ -38,5 +39,8 @@ pub(super) fn report(
     in_sight.steps(&left)?.iter().for_each(|step| context.printer.hint(step));
     let is_damaged =
         |name: &&RepositoryName| in_sight.remedies(name, &[]).iter().any(|it| it.is_damage);
-    Ok((left.len() as u64, left.keys().filter(is_damaged).count() as u64))
+    let damaged = left.keys().filter(is_damaged).count() as u64;
+    // What could not be read is an error of the run.
+    let _ = report.unresolved();
+    Ok((left.len() as u64, damaged))
 }

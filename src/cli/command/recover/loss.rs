@@ -100,35 +100,36 @@ impl Recover {
         confirm_listed(context, self.yes, lines, &format!("give up what is lost of {items}?"))
     }
 
-    /// Gives up what is lost, or says in a dry run what would be. Returns the number of items.
+    /// Gives up what is lost, or says in a dry run what would be. Returns these items.
     pub(super) fn give_up(
         &self,
         context: &Context,
         (collection, others): (&Collection, &[Collection]),
         losses: Losses,
         report: &mut Report<'_>,
-    ) -> Result<u64, Failure> {
+    ) -> Result<Vec<RepositoryName>, Failure> {
         let is_dry = context.global.dry_run;
         let is_idle = is_dry || losses.is_empty();
         let writer = if is_idle { None } else { Some(context.writer(collection)?) };
         let progress = context.progress();
         let caller = context.caller(&*progress);
         let registrar = Registrar { collection, writer: writer.as_ref(), caller };
-        let mut count = 0;
+        let mut done = Vec::new();
         for (name, planned) in losses {
             let given_up = if is_dry { Ok(planned) } else { registrar.accept_loss(&name, others) };
             let flow = match given_up {
                 Ok(what) => {
-                    count += 1;
                     let text = format!("{name}: {}", words(&what));
                     let was = what.line.as_ref().and_then(Event::state);
                     let was = was.as_ref().map(ToString::to_string);
                     let kept = what.kept.iter().map(|kept| path(kept)).collect();
-                    report.outcome(
+                    let flow = report.outcome(
                         Item { kept, was, ..Item::became(&name, "given_up") },
                         &format!("would give up: {text}"),
                         &format!("given up: {text}"),
-                    )
+                    );
+                    done.push(name);
+                    flow
                 }
                 Err(error) => report.failed(name.as_str(), error.into()),
             };
@@ -137,7 +138,7 @@ impl Recover {
             }
         }
         writer.map_or(Ok(()), Writer::finish)?;
-        Ok(count)
+        Ok(done)
     }
 }
 
@@ -175,9 +176,14 @@ fn saved(
     let roots: Vec<_> = std::iter::once(collection).chain(known.roots()).collect();
     let mut saved = Vec::new();
     names.retain(|name| {
-        let salvage = Salvage::find(context, name, collection, &roots);
-        saved.extend(salvage.iter().map(|it| (name.clone(), it.refusal(context, name))));
-        salvage.is_none()
+        let refusal = match Salvage::find(context, name, collection, &roots) {
+            Ok(None) => return true,
+            Ok(Some(salvage)) => salvage.refusal(context, name),
+            // It may have what would be given up.
+            Err(error) => error.into(),
+        };
+        saved.push((name.clone(), refusal));
+        false
     });
     saved
 }

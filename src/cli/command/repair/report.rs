@@ -57,6 +57,12 @@ impl<'a> RepairRun<'a> {
                 if !remedies.is_empty() {
                     return self.remains(name, remedies);
                 }
+                let failed = self.report.errors();
+                let _ = self.report.unresolved();
+                if self.report.errors() > failed {
+                    // Nobody knows whether another command brings it up.
+                    return Ok(());
+                }
                 self.sound += 1;
                 self.write(Item::became(name, "sound"), || format!("nothing to repair in {name}"))
             }
@@ -180,6 +186,7 @@ impl<'a> RepairRun<'a> {
     /// The end of the run.
     pub(super) fn finish(self) -> Done {
         let RepairRun { sound, left, places, mut report, with_remedy, .. } = self;
+        let _ = report.unresolved();
         let printer = &self.context.printer;
         if let Some(more @ 1..) = with_remedy.checked_sub(MOST_PRINTED)
             && printer.verbosity <= Verbosity::Normal
