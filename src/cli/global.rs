@@ -8,7 +8,6 @@ use super::config::parse_jobs;
 
 /// Flags of every command, before or after its name.
 #[derive(Clone, Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 #[expect(clippy::doc_markdown, reason = "the comments are the help, which has no markup")]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {

@@ -85,6 +85,7 @@ mod summary;
 /// access and transferable, unless the table does. The digests are kept, and an exported bag contains
 /// them again.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag as it is typed")]
 pub(crate) struct Import {
     /// Directories of items, a table, bags, files; - reads paths
     #[arg(value_name = "SOURCE")]

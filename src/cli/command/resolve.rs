@@ -180,12 +180,11 @@ pub(super) fn modified<'r, 'a>(
     if !text.contains(['!', '+', ':', '?']) {
         return Ok(None);
     }
-    let resolver = match resolver.get() {
-        Some(resolver) => resolver,
-        None => {
-            let new = Resolver::new(context, &[])?;
-            resolver.get_or_init(|| new)
-        }
+    let resolver = if let Some(resolver) = resolver.get() {
+        resolver
+    } else {
+        let new = Resolver::new(context, &[])?;
+        resolver.get_or_init(|| new)
     };
     Ok(resolver.modified(text)?.map(|found| (&resolver.known, found)))
 }

@@ -196,7 +196,7 @@ fn the_log_is_read_once_for_all_items() {
     let (agent, clock) = (agent(), TestClock::at("2026-12-01T00:00:00Z"));
     let interrupt = Interrupt::default();
     let caller = caller(&agent, &clock, &interrupt);
-    let options = Options { unsealed: Unsealed::Seal, ..Options::default() };
+    let options = Options { unsealed: Unsealed::Seal };
     let logged = LoggedItems::of([&name]);
     let repairer = Repairer {
         collection: &collection,

@@ -247,7 +247,7 @@ impl WrittenFromLines {
             let pair = Pair::new();
             (self.prepare)(&pair);
             copy_tree(&pair.root("a"), &pair.root("template"));
-            let options = Options { unsealed: self.unsealed, ..Options::default() };
+            let options = Options { unsealed: self.unsealed };
             for at in System::Own.points() {
                 let faults = Arc::new(Faults::new(&pair.root("a"), at, mode).of_changes());
                 let watcher = Watcher::new(Arc::clone(&faults) as _);

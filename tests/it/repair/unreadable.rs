@@ -102,7 +102,7 @@ fn a_file_that_can_not_be_opened_stays() {
 /// A person has edited its sidecar, which an error on the way to a file does not undo.
 #[test]
 fn what_is_to_be_sealed_is_not_replaced_for_a_file_that_can_not_be_read() {
-    let options = Options { unsealed: Unsealed::Seal, ..Options::default() };
+    let options = Options { unsealed: Unsealed::Seal };
     for at in ["doc", "doc/sub", "doc/a.txt"] {
         let pair = Pair::new();
         let sidecar = pair.item("a").join("item.toml");

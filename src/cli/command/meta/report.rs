@@ -69,10 +69,11 @@ pub(super) fn confirm_selected(
         return Ok(());
     }
     if selection.names_items() {
-        let items = match selection.items.iter().any(|it| it == LIST) {
+        let items = if selection.items.iter().any(|it| it == LIST) {
             // The list can be read only once.
-            true => "the listed items".to_owned(),
-            false => human::count(selection.items.len() as u64, "item"),
+            "the listed items".to_owned()
+        } else {
+            human::count(selection.items.len() as u64, "item")
         };
         return confirm(context, yes, &format!("change {items}?"));
     }

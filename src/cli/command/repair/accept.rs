@@ -87,7 +87,7 @@ impl Acceptance<'_> {
             collection: self.collection,
             donors: self.donors,
             witnesses: &[],
-            options: Options { unsealed: Unsealed::Seal, ..Options::default() },
+            options: Options { unsealed: Unsealed::Seal },
             logged: &self.logged,
             caller: self.context.caller(progress),
         }
