@@ -67,7 +67,7 @@ impl Context {
         let (mut names, mut payloads) = (Vec::new(), collection.payloads());
         selection.of(self, collection)?.with_payload().into_feed()(&mut |name| {
             self.interrupt.flow()?;
-            // What cannot be read is reported in its turn.
+            // An unreadable item is reported in its turn.
             if !passes_tombstones || payloads.is_gone(&name) != Some(true) {
                 names.push(name);
             }

@@ -19,7 +19,7 @@ use crate::cli::select::{NameFlags, Selection};
 ///
 /// Every byte in the trash is compared with the sidecar first. The item gets its former state: Original or
 /// Copy. Files that `urepo purge` has removed come from a collection of the settings, or of --from, that has a Copy; --all
-/// restores such items only with --with.
+/// restores such items only with --from.
 /// If the trash has an item several times, such as
 /// before a repair, the one that was deleted is restored; the command that copies the others out of the trash is printed.
 /// `urepo export ITEM --name source --to DIR` writes an item to a directory, as it was deposited.

@@ -28,7 +28,7 @@ use crate::cli::input::{Document, is_stdin, name_of};
 ///
 /// A relation changes at both ends if this collection holds both Originals. A row that contradicts the row of
 /// the other end is refused. All rows are checked before anything is changed: an error in one row leaves all
-/// items unchanged, except with --on-error continue. Several rows of one item are refused, and so are changes
+/// items unchanged. Several rows of one item are refused, and so are changes
 /// of Copies.
 #[derive(Debug, clap::Args)]
 pub(super) struct Import {

@@ -40,7 +40,7 @@ pub(super) fn report(
     let is_damaged =
         |name: &&RepositoryName| in_sight.remedies(name, &[]).iter().any(|it| it.is_damage);
     let damaged = left.keys().filter(is_damaged).count() as u64;
-    // What could not be read is an error of the run.
+    // An unreadable place is an error of the run.
     let _ = report.unresolved();
     Ok((left.len() as u64, damaged))
 }

@@ -222,7 +222,7 @@ fn receiver(stub: &Sidecar, holdings: &[(&Collection, JudgedHolding)]) -> Option
     at.and_then(|(it, _)| Some(it.item(&stub.repository).ok()?.sidecar().ok()?.0))
 }
 
-/// What only `-v` shows: exact times, the path, the origin, the custody.
+/// The details for `-v`: exact times, the path, the origin, the custody.
 fn exact(rows: &mut Rows, item: &StoredItem, sidecar: &Sidecar) {
     if let Some(ibip) = &sidecar.ibip {
         row(rows, "ibip", ibip.to_string());

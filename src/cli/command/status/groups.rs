@@ -33,7 +33,7 @@ pub(super) struct Groups<'a> {
     context: &'a Context,
     known: &'a Known,
     in_sight: InSight<'a>,
-    /// What people call the known collections.
+    /// The names of the known collections in the settings.
     pub(super) called: Vec<String>,
     all: BTreeMap<Fault, Group>,
 }
@@ -79,7 +79,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// What mends an item.
+    /// The remedy of an item.
     pub(super) fn remedies(&self, name: &RepositoryName) -> Vec<Advice> {
         self.in_sight.remedies(name, &[])
     }
