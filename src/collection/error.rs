@@ -23,9 +23,9 @@ pub enum CollectionError {
         /// The root.
         path: PathBuf,
     },
-    /// A ledger without `urepo.toml` tells of items.
-    #[error("`{}` has the ledger of a collection, whose `{}` is missing", path.display(), crate::layout::SETTINGS)]
-    LedgerAlone {
+    /// A ledger without `urepo.toml` tells of items, or they are there.
+    #[error("`{}` has the ledger or the Originals of a collection, whose `{}` is missing", path.display(), crate::layout::SETTINGS)]
+    SettingsLost {
         /// The root.
         path: PathBuf,
     },

@@ -42,7 +42,7 @@ pub enum Deletion {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// There is no payload here: a stub names `holder`.
-    #[error("the item is in {holder}")]
+    #[error("the item has moved to {holder}")]
     Elsewhere {
         /// The holder of the Original.
         holder: String,
@@ -63,13 +63,13 @@ pub enum Refusal {
         at: String,
     },
     /// Only an Original is changed.
-    #[error("the item is a Copy; {holder} has the Original")]
+    #[error("the item is a Copy; the Original belongs to {holder}")]
     Copy {
         /// The holder of the Original.
         holder: String,
     },
     /// A holding in sight, or the ledger here, covers this one.
-    #[error("{at} has a newer state of the item")]
+    #[error("{at} knows a newer state of the item")]
     Newer {
         /// Where.
         at: String,
@@ -80,8 +80,8 @@ pub enum Refusal {
         /// Where.
         at: String,
     },
-    /// The receiver holds the Original, and is behind this Copy.
-    #[error("{at} has the Original, which is older")]
+    /// The receiver is the holder of the Original, and has an older state than this Copy, or none.
+    #[error("the Original belongs to {at}, which is behind")]
     OriginalBehind {
         /// Where.
         at: String,

@@ -137,6 +137,10 @@ fn judge_all(
     let (against, against_original) = (at_of(highest), at_of(first));
     let is_of_original =
         |at: usize| first.is_some_and(|it| seen[it].custody.id() == seen[at].custody.id());
+    let is_below_its_line = |at: usize| {
+        let mut lines = seen.iter().filter(|it| it.at == seen[at].at && !it.is_in_place());
+        lines.any(|line| !seen[at].covers(line))
+    };
     for (at, holding) in all.iter_mut().enumerate() {
         (holding.standing, holding.against) = match verdict.standings[at] {
             // One custody has one contents: somebody has changed them, and sealed them again. An Original with another custody
@@ -146,9 +150,12 @@ fn judge_all(
             {
                 (Standing::Fork, against_original)
             }
-            // It was copied before the Original moved on, and says the same.
+            // It was copied before the Original moved on, and says the same. One that lacks what its own ledger says was put back.
             Standing::Behind
-                if is_copy(holding) && newest.is_some() && contents(holding) == newest =>
+                if is_copy(holding)
+                    && newest.is_some()
+                    && contents(holding) == newest
+                    && !is_below_its_line(at) =>
             {
                 (Standing::Current, None)
             }

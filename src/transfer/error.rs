@@ -149,7 +149,7 @@ pub enum TransferError {
     #[error("interrupted before it was transferred")]
     Interrupted,
     /// The whole group or run failed before this item.
-    #[error("not transferred, because of the failure before it")]
+    #[error("not transferred, because of another failure")]
     GroupFailed,
     /// The collection refuses.
     #[error(transparent)]

@@ -241,7 +241,12 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
                     "older in {holder_called} than in {this}, which got it from there or gave it there"
                 )
             } else {
-                format!("gone from {holder_called}; {this} has it")
+                let what = match own.state {
+                    State::Original | State::Copy => "it",
+                    State::Elsewhere => "its stub",
+                    State::Deleted => "its tombstone",
+                };
+                format!("gone from {holder_called}; {this} has {what}")
             };
             found.push((Code::HolderLacks, detail));
         }
@@ -267,8 +272,11 @@ impl<'a, R: FnMut(Disagreement) -> ControlFlow<()>> Comparer<'a, R> {
                 let detail = format!("the Original has moved on, as {path} shows");
                 found.push((Code::ItemPutBack, detail));
             }
-            (Standing::Behind, Some((path, _))) => {
+            (Standing::Behind, Some((path, it))) => {
                 let detail = match own.state {
+                    State::Copy if it.rule.is_deletion() => {
+                        format!("the Copy in {this} is older than the deletion in {path}")
+                    }
                     State::Copy => format!("the Copy in {this} is older than the Original"),
                     State::Deleted => {
                         format!("the tombstone in {this} is older than what {path} has")

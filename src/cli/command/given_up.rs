@@ -16,7 +16,11 @@ pub(super) fn of_line(event: &Event) -> String {
             State::Deleted => "tombstone".to_owned(),
             state => state.to_string(),
         };
-        values.push(format!("lost is the {state} of {}, id {}", here.changed, here.custody.id()));
+        values.push(format!(
+            "last known is the {state} of {}, id {}",
+            here.changed,
+            here.custody.id()
+        ));
     }
     for change in &event.changes {
         let value = change.after.as_ref().map_or("nothing".to_owned(), ToString::to_string);

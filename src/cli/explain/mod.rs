@@ -189,7 +189,7 @@ impl Explain for CollectionError {
                 "put it back from a backup; without one, `urepo -c {} recover` writes it again",
                 shell::word(path)
             )),
-            Self::LedgerAlone { path } => Failure::of(Exit::Conflict, self).hint(format!(
+            Self::SettingsLost { path } => Failure::of(Exit::Conflict, self).hint(format!(
                 "`urepo -c {} recover` writes it again",
                 shell::word(path)
             )),

@@ -316,7 +316,7 @@ impl fmt::Display for Event {
             }
             (EventKind::Registration | EventKind::Found, _) => write!(f, "it was found on {date}"),
             (EventKind::Ingestion | EventKind::Replication, _) => write!(f, "it came on {date}"),
-            (_, Some(here)) => write!(f, "it became {} on {date}", here.state),
+            (_, Some(here)) => write!(f, "it was {} on {date}", here.state),
             (_, None) => write!(f, "it was changed on {date}"),
         }
     }

@@ -95,7 +95,7 @@ pub(super) fn new_id() -> Result<String, PathError> {
 }
 
 /// The collections that the Originals in `root` name, at most two of them.
-fn holders(root: &Dir) -> Result<BTreeSet<String>, CollectionError> {
+pub(super) fn holders(root: &Dir) -> Result<BTreeSet<String>, CollectionError> {
     let mut holders = BTreeSet::new();
     let settings = Settings::new(String::new(), String::new(), Vec::new());
     let tree = Collection::with_settings(root.try_clone()?, settings)?;

@@ -117,7 +117,14 @@ fn make(
 pub fn check_place(root: &Path) -> Result<(), CollectionError> {
     match super::discover::enclosing_or_enclosed(root)? {
         None => match Dir::open(root, Watcher::default()) {
-            Ok(dir) => check_ledger(&dir),
+            Ok(dir) => {
+                check_ledger(&dir)?;
+                // The items alone tell it as well, and lost the ledger with the settings.
+                match super::id::holders(&dir)?.len() {
+                    1 => Err(CollectionError::SettingsLost { path: root.to_path_buf() }),
+                    _ => Ok(()),
+                }
+            }
             // It is made, or the error is that of making it.
             Err(_) => Ok(()),
         },
@@ -130,7 +137,7 @@ pub fn check_place(root: &Path) -> Result<(), CollectionError> {
 fn check_ledger(root: &Dir) -> Result<(), CollectionError> {
     let own = open_own(root)?;
     if own.map_or(Ok(false), |own| ledger::has_lines(&own))? {
-        return Err(CollectionError::LedgerAlone { path: root.path().to_path_buf() });
+        return Err(CollectionError::SettingsLost { path: root.path().to_path_buf() });
     }
     Ok(())
 }

@@ -301,7 +301,7 @@ hint: left over: urepo -c safe copy example.org/archive/2026/11.21.02.14 --from 
         &world.run(&format!("status {OTHER}")),
         20,
         str![[r#"
-vanished	example.org/archive/2026/11.21.02.14		1 item is gone from safe; no collection in sight has it
+vanished	example.org/archive/2026/11.21.02.14		1 item is gone from safe; no other collection in sight has it
 
 "#]],
         str![[r#"

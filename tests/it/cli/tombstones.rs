@@ -11,7 +11,7 @@ fn all_items_are_not_those_that_are_deleted() {
     world.run(&format!("-c archive delete --force last {}", leaf(&name))).succeeded();
     let ran = world.run("-c archive copy --all --to mirror");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert_eq!(ran.stderr, "copied 1 item, 1 file, 4 B; recorded 1 deletion\n");
+    assert_eq!(ran.stderr, "copied 1 item, 1 file, 4 B; recorded the deletion of 1 item\n");
     // Asked for by name, or by its state, it is refused.
     for selection in [name.as_str(), "--state deleted"] {
         let ran = world.run(&format!("-c archive copy {selection} --to mirror"));
@@ -50,7 +50,7 @@ fn a_deletion_that_was_undone_removes_no_copy() {
     for line in ["-c b copy --all --to c -n", "-c b copy --all --to c"] {
         let ran = world.run(line);
         assert_eq!(ran.code, 3, "{}", ran.stderr);
-        assert!(ran.stderr.contains("has a newer state of the item"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("knows a newer state of the item"), "{}", ran.stderr);
     }
     assert_eq!(state_in_c(), before);
     // One that cannot be read may be alive as well.

@@ -308,8 +308,9 @@ fn items_that_vanished_are_counted() {
         assert_eq!(ran.code, 20, "{verify}");
     }
     let ran = world.run("-q -c archive status");
-    let line =
-        format!("vanished\t{name}\t\t1 item is gone from archive; no collection in sight has it\n");
+    let line = format!(
+        "vanished\t{name}\t\t1 item is gone from archive; no other collection in sight has it\n"
+    );
     assert_eq!((ran.code, ran.stdout), (20, line));
     assert!(ran.stderr.contains("1 of 1 item needs attention"), "{}", ran.stderr);
 }

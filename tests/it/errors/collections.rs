@@ -72,7 +72,7 @@ hint: put it back from a backup; without one, `urepo -c [WORLD]/archive recover`
 
 "#]]);
     refuses(&world, "init archive --host archive.example.org", 23).tells(str![[r#"
-error: `[WORLD]/archive` has the ledger of a collection, whose `urepo.toml` is missing
+error: `[WORLD]/archive` has the ledger or the Originals of a collection, whose `urepo.toml` is missing
 hint: `urepo -c [WORLD]/archive recover` writes it again
 
 "#]]);

@@ -112,7 +112,7 @@ caused by: Input/output error (os error 5)
 
 interrupted before it was transferred
 
-not transferred, because of the failure before it
+not transferred, because of another failure
 "#]],
     );
 }

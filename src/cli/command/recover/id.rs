@@ -7,6 +7,7 @@ use super::Recover;
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
+use crate::cli::shell;
 
 impl Recover {
     /// The collection, with one id in its settings and its ledger, and whether these were written. A dry run leaves them as they
@@ -80,7 +81,9 @@ impl Recover {
         confirm(context, self.yes, &question)?;
         let id = collection.take_new_id(&context.agent, &context.waiter())?;
         printer.note(&format!("`{root}` is the collection {id} now; it was {old}"));
-        printer.hint("`urepo repair` writes into the sidecars that the items are Copies");
+        printer.hint(&shell::pasted(
+            "`urepo repair` writes into the sidecars that the items are Copies",
+        ));
         Ok(())
     }
 }

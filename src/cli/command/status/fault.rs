@@ -134,7 +134,7 @@ impl Fault {
         match self.kind() {
             "vanished" | "lost" => {
                 let has = match self.has.len() {
-                    0 => "no collection in sight has".to_owned(),
+                    0 => "no other collection in sight has".to_owned(),
                     1 => format!("{has} has"),
                     _ => format!("{has} have"),
                 };

@@ -188,7 +188,9 @@ impl<'a> Groups<'a> {
     fn changes(&self, held: &Holdings) -> Vec<String> {
         let records = held.all.iter().filter_map(|it| Some((it, it.record.as_ref().ok()?)));
         let records: Vec<_> = records.filter(|(_, it)| it.state.has_payload()).collect();
-        let newest = records.iter().map(|(_, it)| it.rule.changed).max();
+        let dates = || records.iter().map(|(_, it)| it.rule.changed);
+        // Of one moment, neither is newer.
+        let newest = dates().max().filter(|last| dates().filter(|date| date == last).count() == 1);
         let row = |(holding, record): &(&JudgedHolding, &urepo::holdings::HoldingRecord)| {
             let collection = &self.known.collections[holding.collection];
             let line = collection.last_record(&holding.name).ok().flatten();

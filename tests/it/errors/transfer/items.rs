@@ -137,7 +137,7 @@ hint: repeat with `UREPO_LOCK_WAIT=5m`; the lock ends with that process
 "#]]);
     let line = "UREPO_LOCK_WAIT=0 -c archive migrate --all --to mirror";
     refuses(&world, line, 11).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: not transferred, because of the failure before it
+error: `example.org/archive/2026/11.21.02.13`: not transferred, because of another failure
 error: the collection `archive` is locked
 caused by: held by `urepo new` since 2026-11-21T02:13:00Z (process 4312 on vault)
 hint: repeat with `UREPO_LOCK_WAIT=5m`; the lock ends with that process
