@@ -8,6 +8,7 @@ use urepo::transfer::Tombstones;
 
 use super::Done;
 use super::context::Context;
+use super::did::Did;
 use super::failure::Failure;
 use super::report::{End, Report, for_one};
 use super::select::{Selected, Selection};
@@ -27,7 +28,7 @@ impl Context {
             let only = &selection.items[0];
             return for_one(self, only, || act(&collection, &self.item(&collection, only)?));
         }
-        let mut report = Report::reading(self, "read", false);
+        let mut report = Report::reading(self, Did::Sound, false);
         let selected = selection.of(self, &collection)?;
         self.read_selected(selected, &collection, &mut report, |item| act(&collection, item))?;
         report.finish(End::default())

@@ -53,6 +53,8 @@ pub(crate) struct Context {
     unresolved: Mutex<Vec<(String, Failure)>>,
     /// The names of collections of the settings that could not be opened.
     missing: Mutex<BTreeSet<String>>,
+    /// The roots of the collections that the command line names: what is advised knows them as well.
+    named: Mutex<Vec<PathBuf>>,
     /// Listed items without a payload, which are left out.
     left_out: Mutex<BTreeMap<RepositoryName, State>>,
 }
@@ -82,6 +84,7 @@ impl Context {
             total: Total::default(),
             unresolved: Mutex::default(),
             missing: Mutex::default(),
+            named: Mutex::default(),
             left_out: Mutex::default(),
             warned: Mutex::default(),
         })
@@ -149,10 +152,20 @@ impl Context {
     /// Opens a collection by its name in the settings, or by its path.
     pub(crate) fn open_named(&self, named: impl AsRef<OsStr>) -> Result<Collection, Failure> {
         let named = named.as_ref();
-        self.open(&self.collection_path(named)).map_err(|error| match error {
+        let opened = self.open(&self.collection_path(named)).map_err(|error| match error {
             CollectionError::NotACollection { .. } => self.with_names(named, error.into()),
-            error => error.into(),
-        })
+            error => Failure::from(error),
+        })?;
+        let mut roots = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if !roots.iter().any(|root| root == opened.path()) {
+            roots.push(opened.path().to_path_buf());
+        }
+        Ok(opened)
+    }
+
+    /// The roots of the collections that the command line names.
+    pub(crate) fn named_roots(&self) -> Vec<PathBuf> {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A text that is not a path may be a mistyped name. At a path, a disk may not be mounted.

@@ -1,7 +1,7 @@
 //! The collections in sight, which are asked for the remedies of an item.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use urepo::clock::Clock as _;
 use urepo::collection::Collection;
@@ -46,9 +46,9 @@ pub(crate) struct Opened {
 }
 
 impl Context {
-    /// The collection in use, those at `roots` and those of the settings, as far as they can be opened. Nothing is said of the
-    /// others.
-    pub(crate) fn opened_in_sight(&self, roots: &[PathBuf]) -> Opened {
+    /// The collection in use, those that the command line names and those of the settings, as far as they can be opened. Nothing is
+    /// said of the others.
+    pub(crate) fn opened_in_sight(&self) -> Opened {
         let in_use = match self.collection() {
             Ok(collection) => Some(collection),
             Err(failure) => {
@@ -59,7 +59,8 @@ impl Context {
             }
         };
         let id = in_use.as_ref().map(|it| it.id().to_owned());
-        let named = roots.iter().filter_map(|root| {
+        let named = self.named_roots();
+        let named = named.iter().filter_map(|root| {
             let opened = self.open(root);
             opened.inspect_err(|it| it.disk().into_iter().for_each(|it| self.note_unread(it))).ok()
         });
@@ -73,18 +74,12 @@ impl Context {
     /// Gives a failure about an item the remedies of that item, unless it has them.
     pub(crate) fn advise(&self, failure: &mut Failure) {
         if failure.about.as_ref().is_some_and(|about| about.remedies.is_none()) {
-            self.opened_in_sight(&[]).advise(self, failure);
+            self.opened_in_sight().advise(self, failure);
         }
     }
 }
 
 impl Opened {
-    /// Adds collections that were named on the command line.
-    pub(crate) fn with(mut self, named: impl IntoIterator<Item = Collection>) -> Opened {
-        self.collections.extend(named);
-        self
-    }
-
     pub(crate) fn in_sight<'a>(&'a self, context: &'a Context) -> InSight<'a> {
         let in_use = self.in_use.clone();
         InSight::of_all(context, in_use, &self.collections, &self.missing)
@@ -162,9 +157,9 @@ impl<'a> InSight<'a> {
         let holder = custody.holder();
         let called = self.context.called_by_id(holder, []);
         (holder != here.id()).then(|| match self.missing {
-            [only] => format!("mount `{only}`, which has the Original"),
+            [only] => format!("mount `{only}`, to which the Original belongs"),
             _ => format!(
-                "{called}, has the Original: name it in the settings, below `[collections]`"
+                "the Original belongs to {called}: name it in the settings, below `[collections]`"
             ),
         })
     }

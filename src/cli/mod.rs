@@ -11,6 +11,7 @@ mod complete;
 mod config;
 mod confirm;
 mod context;
+mod did;
 mod escape;
 mod exit;
 mod explain;

@@ -10,6 +10,7 @@ use urepo::disk::{Kind, Links, resolved, stat_of};
 
 use super::Done;
 use super::context::Context;
+use super::did::Did;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::records::{Item, PathAt};
@@ -41,7 +42,7 @@ pub(crate) fn open(context: &Context, path: &Path, item: &StoredItem, otherwise:
     let dry_run = context.global.dry_run;
     let tell = || {
         let path = Some(PathAt::new("path", path));
-        context.printer.record(&Item { path, dry_run, ..Item::became(item.name(), "opened") })
+        context.printer.record(&Item { path, dry_run, ..Item::became(item.name(), Did::Opened) })
     };
     if dry_run {
         let would = || context.printer.line(&format!("would open {}", path.display()));

@@ -19,6 +19,7 @@ use urepo::identity::RepositoryName;
 use urepo::item::State;
 use urepo::sidecar::{self, Access, Sidecar};
 
+use super::did::Did;
 use super::failure::Failure;
 use super::remedy::Advice;
 pub(crate) use others::*;
@@ -33,7 +34,7 @@ pub(crate) struct Item<'a> {
     #[serde(flatten)]
     pub(crate) path: Option<PathAt>,
     pub(crate) state: Option<String>,
-    pub(crate) outcome: Option<&'a str>,
+    pub(crate) did: Option<Did>,
     #[serde(skip_serializing_if = "is_false")]
     pub(crate) dry_run: bool,
     pub(crate) error: Option<ErrorText>,
@@ -128,8 +129,6 @@ pub(crate) struct Repair {
     pub(crate) sidecar: RepairStep,
     pub(crate) steps: Vec<RepairStep>,
     pub(crate) removed: Vec<PathAt>,
-    #[serde(skip_serializing_if = "is_false")]
-    pub(crate) vanished: bool,
 }
 
 /// The repair of the sidecar or of a file.
@@ -278,8 +277,8 @@ impl<'a> Item<'a> {
     }
 
     /// The same with what became of it.
-    pub(crate) fn became(name: &(impl ToString + ?Sized), outcome: &'a str) -> Item<'a> {
-        Item { outcome: Some(outcome), ..Item::of(name) }
+    pub(crate) fn became(name: &(impl ToString + ?Sized), did: Did) -> Item<'a> {
+        Item { did: Some(did), ..Item::of(name) }
     }
 
     /// An item of `collection`, if only its identifier is known.

@@ -4,19 +4,19 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 
 use urepo::identity::RepositoryName;
 use urepo::item::State;
 
 use super::context::Context;
+use super::did::Did;
 use super::exit::Exit;
 use super::failure::Failure;
 use super::in_sight::Opened;
 use super::printer::{Output, Printer, Purpose, Verbosity};
-use super::records::{Item, Summary};
+use super::records::{Counts, Item, Summary};
 use super::select::Selection;
-use super::{Done, human};
+use super::{Done, human, shell};
 
 /// The hint of a run that continues when it is repeated.
 pub(crate) const REPEAT: Option<&str> = Some("repeat the command to continue where it stopped");
@@ -25,13 +25,22 @@ pub(crate) const REPEAT: Option<&str> = Some("repeat the command to continue whe
 /// only counted.
 pub(crate) const REPEATED_PRINTED: u64 = 5;
 
+/// Limit on the lines about items on a terminal.
+const MOST_LINES: usize = 20;
+
 /// A run over items.
 pub(crate) struct Report<'a> {
     context: &'a Context,
-    /// The action on an item, as a participle: `copied`.
-    verb: &'static str,
+    /// The action that was asked for.
+    asked: Did,
+    /// What became of the items: their number, files and bytes.
+    did: BTreeMap<Did, [u64; 3]>,
     /// A single item was requested: its failure is that of the run.
     is_single: bool,
+    /// Whether each item has its line, so that a single one needs no closing line.
+    names_each: bool,
+    /// Number of lines about items.
+    lines: usize,
     only_error: Option<Failure>,
     fatal: Option<Failure>,
     /// Number of failures of each kind that many items may share.
@@ -40,16 +49,11 @@ pub(crate) struct Report<'a> {
     locked: u64,
     /// The hints of the last printed failure.
     last_hints: Vec<String>,
-    /// Collections besides those of the settings that the run looks into.
-    pub(crate) roots: Vec<PathBuf>,
-    /// Those that are asked for remedies.
+    /// The collections that are asked for remedies.
     in_sight: Option<Opened>,
     /// Items and failures are counted here, the rest by the command.
     pub(crate) summary: Summary,
 }
-
-/// The count of items whose deletion was recorded in the other collection.
-pub(crate) const DELETIONS: &str = "deletions";
 
 /// The special parts of the end of a run.
 #[derive(Default)]
@@ -67,30 +71,38 @@ pub(crate) struct End {
     pub(crate) partial: Option<Failure>,
     /// The hint on failed items, beyond the report of each.
     pub(crate) failed_hint: Option<&'static str>,
-    /// The last line for people.
+    /// The last line for people. Without it, the changes that were counted are the last line.
     pub(crate) closing: Option<String>,
+    /// What follows in that line: `the identifiers take 3 s`.
+    pub(crate) besides: Vec<String>,
+    /// The answer says all that was done, and there is no such line.
+    pub(crate) is_silent: bool,
 }
 
 impl<'a> Report<'a> {
     /// A run that changes items, also a dry run.
-    pub(crate) fn new(context: &'a Context, verb: &'static str, is_single: bool) -> Report<'a> {
+    pub(crate) fn new(context: &'a Context, asked: Did, is_single: bool) -> Report<'a> {
         let dry_run = context.global.dry_run;
-        let summary = Summary { dry_run, ..Summary::default() };
-        Report { summary, ..Report::reading(context, verb, is_single) }
+        let none = Some(0);
+        let counts = Counts { skipped: none, files: none, bytes: none, ..Counts::default() };
+        let summary = Summary { dry_run, counts, ..Summary::default() };
+        Report { summary, ..Report::reading(context, asked, is_single) }
     }
 
     /// A run that only reads.
-    pub(crate) fn reading(context: &'a Context, verb: &'static str, is_single: bool) -> Report<'a> {
+    pub(crate) fn reading(context: &'a Context, asked: Did, is_single: bool) -> Report<'a> {
         Report {
             context,
-            verb,
+            asked,
+            did: BTreeMap::new(),
             is_single,
+            names_each: false,
+            lines: 0,
             only_error: None,
             fatal: None,
             repeated: BTreeMap::new(),
             locked: 0,
             last_hints: Vec::new(),
-            roots: Vec::new(),
             in_sight: None,
             summary: Summary::default(),
         }
@@ -117,15 +129,38 @@ impl<'a> Report<'a> {
         self.summary.dry_run
     }
 
-    /// Number of items that the run changed, or would `act` on; `None` if the items show it.
-    pub(crate) fn changed_items(&self, act: &str) -> Option<String> {
-        let items = human::count(self.summary.counts.items, "item");
-        match self.summary.counts.items {
-            _ if self.is_single || self.errors() > 0 => None,
-            0 => Some(format!("nothing to {act}")),
-            _ if self.is_dry() => Some(format!("would {act} {items}")),
-            _ => Some(format!("{} {items}", self.verb)),
+    /// The last line of a run that changes items: what was changed, or would be, and what needed no change, with `besides`.
+    /// `None` where the lines of the items say so, or those of failures.
+    fn closing(&self, besides: Vec<String>) -> Option<String> {
+        if !self.asked.is_change() || self.is_single && self.names_each && besides.is_empty() {
+            return None;
         }
+        let is_dry = self.is_dry();
+        let changes = self.did.iter().filter(|(did, _)| did.is_change());
+        let mut parts: Vec<_> = changes
+            .map(|(did, &[items, files, bytes])| {
+                let number = match files + bytes {
+                    0 => human::count(items, "item"),
+                    _ => human::items(items, files, bytes),
+                };
+                format!("{} {number}", did.verb(is_dry))
+            })
+            .collect();
+        let is_idle = parts.is_empty();
+        if is_idle && self.errors() == 0 {
+            parts.push(format!("nothing to {}", self.asked.present()));
+        }
+        match self.number_of(Did::Unchanged) {
+            0 => {}
+            // Of descriptions, nothing to change says the same.
+            _ if is_idle && self.asked.unchanged() == "unchanged" => {}
+            there => parts.push(format!("{there} {}", self.asked.unchanged())),
+        }
+        parts.extend(besides);
+        if is_dry && !is_idle {
+            parts.push("nothing was changed".to_owned());
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
     }
 
     /// Counts something of the kind `what`.
@@ -133,7 +168,41 @@ impl<'a> Report<'a> {
         self.summary.counts.others.insert(what.to_owned(), number);
     }
 
-    /// Counts a successful item that was reported by writing `written`.
+    /// Counts what became of an item of `files` and `bytes`.
+    pub(crate) fn add(&mut self, did: Did, (files, bytes): (u64, u64)) {
+        self.add_all(did, 1, (files, bytes));
+    }
+
+    /// The same of `items` together.
+    pub(crate) fn add_all(&mut self, did: Did, items: u64, (files, bytes): (u64, u64)) {
+        let counts = &mut self.summary.counts;
+        if did.is_change() {
+            counts.items += items;
+            *counts.files.get_or_insert_default() += files;
+            *counts.bytes.get_or_insert_default() += bytes;
+        } else if did == Did::Unchanged {
+            *counts.skipped.get_or_insert_default() += items;
+        }
+        if items > 0 {
+            let of = self.did.entry(did).or_default();
+            for (sum, more) in of.iter_mut().zip([items, files, bytes]) {
+                *sum += more;
+            }
+        }
+    }
+
+    /// Counts an item once that became `did` before.
+    pub(crate) fn add_again(&mut self, did: Did) {
+        self.summary.counts.items -= 1;
+        self.did.entry(did).and_modify(|[items, ..]| *items -= 1);
+    }
+
+    /// The number of items that became `did`.
+    pub(crate) fn number_of(&self, did: Did) -> u64 {
+        self.did.get(&did).map_or(0, |[items, ..]| *items)
+    }
+
+    /// Counts an item that was read, and reported by writing `written`.
     pub(crate) fn succeeded(&mut self, written: Done) -> ControlFlow<()> {
         self.summary.counts.items += 1;
         self.written(written)
@@ -150,27 +219,45 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Writes the outcome of a successful item: its record, or with `--dry-run` a line on stdout, else a
-    /// note.
+    /// Counts and writes what became of an item: its record, or with `--dry-run` a line on stdout, else a note. `planned` and
+    /// `done` are what follows the identifier in these.
     pub(crate) fn outcome(&mut self, item: Item<'_>, planned: &str, done: &str) -> ControlFlow<()> {
-        let printer = &self.context.printer;
-        let written = if printer.json {
-            printer.record(&Item { dry_run: self.is_dry(), ..item })
-        } else if self.is_dry() {
-            printer.line(planned)
-        } else {
-            printer.note(done);
-            Ok(())
-        };
-        self.succeeded(written)
+        let is_dry = self.is_dry();
+        let did = item.did.unwrap_or(self.asked);
+        self.add(did, (item.files.unwrap_or_default(), item.bytes.unwrap_or_default()));
+        let id = item.id.as_deref().unwrap_or_default();
+        let text = format!("{} {id}{}", did.verb(is_dry), if is_dry { planned } else { done });
+        self.tell(&Item { dry_run: is_dry, ..item }, &text)
     }
 
-    /// The same of an item that needs no change.
+    /// The same of an item that needs no change, as `text` says.
     pub(crate) fn unchanged(&mut self, item: Item<'_>, text: &str) -> ControlFlow<()> {
-        let flow = self.outcome(item, text, text);
-        self.summary.counts.items -= 1;
-        *self.summary.counts.skipped.get_or_insert_default() += 1;
-        flow
+        self.add(Did::Unchanged, (0, 0));
+        let (did, dry_run) = (Some(Did::Unchanged), self.is_dry());
+        self.tell(&Item { did, dry_run, ..item }, text)
+    }
+
+    fn tell(&mut self, item: &Item<'_>, text: &str) -> ControlFlow<()> {
+        let (printer, is_dry) = (&self.context.printer, self.is_dry());
+        self.names_each = true;
+        // A dry run is asked for its plan.
+        let is_wanted = is_dry || printer.verbosity > Verbosity::Quiet;
+        let written = if printer.json {
+            printer.record(item)
+        } else if is_wanted && !self.is_folded() {
+            printer.line(&shell::pasted(text))
+        } else {
+            Ok(())
+        };
+        self.written(written)
+    }
+
+    /// Whether another line is one too many on a terminal: the closing line has the number.
+    fn is_folded(&mut self) -> bool {
+        let printer = &self.context.printer;
+        self.lines += 1;
+        let is_folded = printer.stdout_is_terminal() && printer.verbosity == Verbosity::Normal;
+        is_folded && self.lines > MOST_LINES
     }
 
     /// Counts and reports a failed item. The run goes on unless the failure ends it.
@@ -211,10 +298,10 @@ impl<'a> Report<'a> {
             self.advise(&mut failure);
         }
         if self.context.printer.json {
-            let failed = if failure.is_unconfirmed { "unconfirmed" } else { "failed" };
-            let outcome = item.outcome.or(Some(failed));
+            let failed = if failure.is_unconfirmed { Did::Unconfirmed } else { Did::Failed };
+            let did = item.did.or(Some(failed));
             let (error, dry_run) = (Some((&failure).into()), self.summary.dry_run);
-            output.record(&Item { outcome, dry_run, error, ..item });
+            output.record(&Item { did, dry_run, error, ..item });
         }
         if self.is_single && self.only_error.is_none() {
             self.only_error = Some(failure);
@@ -234,7 +321,7 @@ impl<'a> Report<'a> {
     fn advise(&mut self, failure: &mut Failure) {
         if failure.about.is_some() {
             let context = self.context;
-            let open = || context.opened_in_sight(&self.roots);
+            let open = || context.opened_in_sight();
             self.in_sight.get_or_insert_with(open).advise(context, failure);
         }
     }
@@ -277,7 +364,7 @@ impl<'a> Report<'a> {
             if printer.json {
                 let state = Some(state.to_string());
                 let dry_run = self.is_dry();
-                printer.record(&Item { state, dry_run, ..Item::became(&name, "skipped") })?;
+                printer.record(&Item { state, dry_run, ..Item::became(&name, Did::LeftOut) })?;
             } else if number < most {
                 let why = if state == State::Deleted { "is deleted" } else { "is elsewhere" };
                 printer.note(&format!("{name} {why}, and left out"));
@@ -297,10 +384,11 @@ impl<'a> Report<'a> {
         self.fatal.get_or_insert(failure);
     }
 
-    /// The same after `done` items that went well.
-    pub(crate) fn fatal_after(&mut self, done: u64, failure: impl Into<Failure>) {
+    /// The same after what was changed already.
+    pub(crate) fn fatal_after(&mut self, failure: impl Into<Failure>) {
+        let done = if self.is_dry() { 0 } else { self.summary.counts.items };
         let (items, were) = (human::count(done, "item"), human::was_or_were(done));
-        let before = format!("{items} {were} {} before it", self.verb);
+        let before = format!("{items} {were} {} before it", self.asked.participle());
         let failure = failure.into();
         self.fatal(if done == 0 { failure } else { failure.caused_by(before) });
     }
@@ -352,7 +440,7 @@ impl<'a> Report<'a> {
     fn without_confirmation(&self) -> String {
         let unconfirmed = self.unconfirmed();
         let (were, them) = (human::was_or_were(unconfirmed), human::it_or_them(unconfirmed));
-        format!("{were} {}, but the disk did not confirm {them}", self.verb)
+        format!("{were} {}, but the disk did not confirm {them}", self.asked.participle())
     }
 
     /// Ends the run: the summary record with `--json`, else the closing line.
@@ -361,15 +449,24 @@ impl<'a> Report<'a> {
         let told = self.tell_left_out();
         let _ = self.written(told);
         self.print_repeated();
+        if let more @ 1.. = self.lines.saturating_sub(MOST_LINES)
+            && self.context.printer.stdout_is_terminal()
+            && self.context.printer.verbosity == Verbosity::Normal
+            && !self.context.printer.json
+        {
+            let _ = self.context.printer.line(&human::and_more(more));
+        }
         let (printer, unconfirmed) = (&self.context.printer, self.unconfirmed());
         // The commands count those that the disk has confirmed.
         self.summary.counts.items += unconfirmed;
+        let changes = self.did.iter().filter(|(did, _)| did.is_change());
+        let changes = changes.map(|(did, [items, ..])| (did.word().to_owned(), *items));
+        self.summary.counts.others.extend(changes);
+        let asked = self.asked.participle();
         let counts = &self.summary.counts;
-        let deletions = counts.others.get(DELETIONS).copied().unwrap_or_default();
-        let skipped = counts.skipped.unwrap_or_default();
-        let all = counts.items + counts.failed + skipped + deletions;
+        let all = counts.items + counts.failed + counts.skipped.unwrap_or_default();
         let interrupted = self.context.interrupt.requested().then(|| {
-            let items = || format!("{} {}", human::count(counts.items, "item"), self.verb);
+            let items = || format!("{} {asked}", human::count(counts.items, "item"));
             let mut message = format!("interrupted; {} so far", end.done.unwrap_or_else(items));
             if !self.is_single && counts.failed > 0 {
                 let _ = write!(message, ", {} failed", counts.failed);
@@ -388,10 +485,9 @@ impl<'a> Report<'a> {
             let items = human::count(all, "item");
             let message = match (counts.failed, unconfirmed) {
                 (0, _) => format!("{unconfirmed} of {items} {}", self.without_confirmation()),
-                (failed, 0) => format!("{failed} of {items} could not be {}", self.verb),
+                (failed, 0) => format!("{failed} of {items} could not be {asked}"),
                 (failed, _) => format!(
-                    "{failed} of {items} could not be {}, {unconfirmed} {}",
-                    self.verb,
+                    "{failed} of {items} could not be {asked}, {unconfirmed} {}",
                     self.without_confirmation()
                 ),
             };
@@ -406,6 +502,8 @@ impl<'a> Report<'a> {
             // A stop is the last word, and not the only one.
             printer.failure(damage);
         }
+        let closing =
+            if end.is_silent { None } else { end.closing.or_else(|| self.closing(end.besides)) };
         let failure = interrupted.or(end.damage).or(self.fatal).or(self.only_error).or(partial);
         if printer.json {
             let missing = self.context.missing();
@@ -415,7 +513,7 @@ impl<'a> Report<'a> {
             self.summary.exit_code = failure.as_ref().map_or(Exit::Success, |it| it.exit).code();
             printer.record(&self.summary)?;
         } else if failure.as_ref().is_none_or(|failure| failure.exit == Exit::Partial)
-            && let Some(closing) = end.closing
+            && let Some(closing) = closing
         {
             printer.note(&closing);
         }
@@ -426,7 +524,7 @@ impl<'a> Report<'a> {
 /// Does `act` with the single item `text`, which ends with its own failure.
 pub(crate) fn for_one(context: &Context, text: &str, act: impl FnOnce() -> Done) -> Done {
     let done = act();
-    let mut report = Report::reading(context, "read", true);
+    let mut report = Report::reading(context, Did::Sound, true);
     let _ = match done {
         Ok(()) => report.unresolved(),
         Err(failure) => report.failed(text, failure),
@@ -443,7 +541,7 @@ pub(crate) fn for_each(
     if let [only] = items {
         return for_one(context, only, || act(only));
     }
-    let mut report = Report::reading(context, "read", false);
+    let mut report = Report::reading(context, Did::Sound, false);
     report.summary.counts.items = report.resolve(items, |item| act(item)).len() as u64;
     report.finish(End::default())
 }

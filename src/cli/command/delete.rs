@@ -10,6 +10,7 @@ use urepo::removal::{DamageRule, LastRule, Order, PermanentRule, plan};
 use super::removal::{ItemReport, RemovalRun};
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::force::Force;
 use crate::cli::report::Report;
 use crate::cli::select::Selection;
@@ -49,9 +50,6 @@ const FORCE: [Choice<Force>; 3] = [
     ("permanent", "Delete an Original that is marked as not transferable", Force::Permanent),
 ];
 
-/// The verb of the run, and its participle.
-const VERB: (&str, &str) = ("delete", "deleted");
-
 impl Delete {
     pub(crate) fn run(&self, context: &Context) -> Done {
         self.selection.check("delete ITEM…")?;
@@ -59,10 +57,10 @@ impl Delete {
         let others = context.known_besides(&collection, &self.others)?.collections;
         let sight = Sight::of_many(&others);
         let order = self.order(context, &sight);
-        let mut report = Report::new(context, "deleted", self.selection.is_single());
-        report.roots = others.iter().map(|other| other.path().to_path_buf()).collect();
+        let mut report = Report::new(context, Did::Deleted, self.selection.is_single());
         let names = context.selected_names(&self.selection, &collection, &mut report)?;
-        let run = RemovalRun { context, collection: &collection, yes: self.yes, verb: VERB };
+        let run =
+            RemovalRun { context, collection: &collection, yes: self.yes, asked: Did::Deleted };
         let plan = |name: &RepositoryName, progress: &dyn Progress| {
             let plan = plan(&collection, name, &order, progress, &context.interrupt);
             plan.map(|plan| ItemReport::of_plan(&plan))

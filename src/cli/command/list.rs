@@ -12,9 +12,10 @@ use urepo::index::Word;
 use urepo::item::{State, States};
 
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::records::{self, Directory, Item};
+use crate::cli::records::{self, Finding, Item};
 use crate::cli::report::{End, Report};
 use crate::cli::select::{LIST, Selection, SelectionFlags};
 use crate::cli::table::{HIT_KEYS, ITEMS, Table, TableArgs};
@@ -36,7 +37,8 @@ use crate::cli::{Done, escape, human};
 /// values are complete, separated by tabs, and sizes are bytes.
 ///
 /// Answers to WORDS come from the index, a private cache that is built on first use and then follows the ledger, also with
-/// --dry-run. Every answer is compared with the sidecar, so it is never wrong.
+/// --dry-run. Every item found is compared with its sidecar. `urepo recover --index` builds
+/// an index again that the disk has damaged.
 #[derive(Debug, clap::Args)]
 pub(crate) struct List {
     /// Words, or the identifiers of items
@@ -325,7 +327,14 @@ impl Listing<'_> {
         let path = records::path(error.path());
         let failure = Failure::from(error);
         if self.context.printer.json {
-            return self.context.printer.record(&Directory { path, error: (&failure).into() });
+            return self.context.printer.record(&Finding {
+                path: Some(path),
+                kind: Some("unlisted"),
+                severity: "unread".to_owned(),
+                message: failure.in_one_line(),
+                hint: failure.hint,
+                ..Finding::default()
+            });
         }
         self.context.printer.error(&failure.in_one_line());
         Ok(())
@@ -360,7 +369,7 @@ impl Listing<'_> {
             })
         });
         tell_gone(self.context, self.gone);
-        let mut report = Report::reading(self.context, "listed", is_single);
+        let mut report = Report::reading(self.context, Did::Sound, is_single);
         report.summary.counts.items = listed;
         report.summary.counts.failed = self.unreadable;
         report.count("unlisted_directories", self.unlisted);

@@ -5,6 +5,7 @@ use urepo::collection::{Collection, Event};
 use urepo::identity::{Prefix, RepositoryName};
 
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, LogEvent};
@@ -48,7 +49,7 @@ const WIDE: usize = 100;
 impl Log {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
-        let mut report = Report::reading(context, "found in the log", self.items.len() == 1);
+        let mut report = Report::reading(context, Did::Sound, self.items.len() == 1);
         let mut meant = report.resolve(&self.items, |text| Meant::find(&collection, text));
         let columns: &[&str] = match context.printer.stdout_width() {
             Some(..WIDE) => &["date", "id", "detail"],

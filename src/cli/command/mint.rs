@@ -5,6 +5,7 @@ use urepo::distributor::ClockTrust;
 
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::{Context, put_back};
+use crate::cli::did::Did;
 use crate::cli::failure::Failure;
 use crate::cli::force::Force;
 use crate::cli::records::Item;
@@ -58,15 +59,15 @@ impl Mint {
         let collection = context.collection()?;
         let options = self.issue.options(context, &self.force);
         let mut issuer = Issuer::new(&collection, &context.agent, &context.clock, &options)?;
-        let mut report = Report::new(context, "minted", false);
+        let mut report = Report::new(context, Did::Minted, false);
         if context.global.dry_run {
             for memory in issuer.look()?.into_iter().filter(|_| !context.printer.json) {
                 let prefix = memory.prefix;
                 let names = human::count(self.count, "identifier");
                 context.printer.note(&format!("would issue {names} of `{prefix}`"));
             }
-            report.summary.counts.items = self.count;
-            return report.finish(End::default());
+            report.add_all(Did::Minted, self.count, (0, 0));
+            return report.finish(end());
         }
         context.check_twins(&collection)?;
         if context.is_put_back(&collection)? {
@@ -81,10 +82,10 @@ impl Mint {
             let (labels, notices) = issuer.mint(batch)?;
             context.warn_of(&notices);
             left -= labels.len() as u64;
-            report.summary.counts.items += labels.len() as u64;
+            report.add_all(Did::Minted, labels.len() as u64, (0, 0));
             tell(context, &collection, &labels)?;
         }
-        report.finish(End::default())
+        report.finish(end())
     }
 }
 
@@ -97,12 +98,17 @@ impl IssueArgs {
     }
 }
 
+/// The identifiers are the answer.
+fn end() -> End {
+    End { is_silent: true, ..End::default() }
+}
+
 fn tell(context: &Context, collection: &urepo::collection::Collection, labels: &[Label]) -> Done {
     let mut output = context.printer.output();
     for label in labels {
         if context.printer.json {
-            let outcome = Some("minted");
-            output.record(&Item { outcome, ..Item::labelled(collection, label) });
+            let did = Some(Did::Minted);
+            output.record(&Item { did, ..Item::labelled(collection, label) });
         } else {
             output.line(label.name.as_str());
         }

@@ -19,6 +19,7 @@ use super::mint::{CLOCK, IssueArgs};
 use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::force::Force;
@@ -249,7 +250,7 @@ fn deposit(
         progress.announce(1);
     }
     let scan = progress.is_shown().then(|| requests.totals(new, context)).flatten();
-    let report = Report::new(context, "deposited", is_single);
+    let report = Report::new(context, Did::Deposited, is_single);
     let paths = Mutex::default();
     let mut reporter = report::Reporter {
         context,

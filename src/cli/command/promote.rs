@@ -17,6 +17,7 @@ use urepo::sidecar::Sidecar;
 use super::given_up;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::known::{Known, Missing};
@@ -96,9 +97,7 @@ impl Promote {
         };
         let is_dry = context.global.dry_run;
         let writer = if is_dry { None } else { Some(context.writer_to_change(&collection)?) };
-        let mut report = Report::new(context, "promoted", self.selection.is_single());
-        report.roots = known.collections.iter().map(|other| other.path().to_path_buf()).collect();
-        report.summary.counts.skipped = Some(0);
+        let mut report = Report::new(context, Did::Promoted, self.selection.is_single());
         let progress = context.progress();
         let caller = context.caller(&*progress);
         let registrar = Registrar { collection: &collection, writer: writer.as_ref(), caller };
@@ -109,14 +108,13 @@ impl Promote {
         if told {
             // The tally has the reason of an early end.
             let _ = registrar.promote_all(&chosen, &loss, &mut |name, result| match result {
-                Ok(Change::Promoted) => report.outcome(
-                    Item::became(name, "promoted"),
-                    &format!("{name} would become the Original"),
-                    &shell::pasted(&format!("{name} is the Original now")),
-                ),
+                Ok(Change::Promoted) => {
+                    let becomes = ", which becomes the Original";
+                    report.outcome(Item::became(name, Did::Promoted), becomes, becomes)
+                }
                 Ok(Change::Nothing) => {
                     let text = format!("{name} needs no change");
-                    report.unchanged(Item::became(name, "skipped"), &text)
+                    report.unchanged(Item::of(name), &text)
                 }
                 Err(error) => report.failed(name.as_str(), error.into()),
             });
@@ -124,8 +122,7 @@ impl Promote {
         writer.map_or(Ok(()), Writer::finish)?;
         drop(progress);
         context.tell_unseen(&sight);
-        let closing = report.changed_items("promote");
-        report.finish(End { closing, ..End::default() })
+        report.finish(End::default())
     }
 
     /// The selected items.

@@ -9,6 +9,7 @@ use urepo::removal::{PurgePlan, Purgeable, Purger, Unlogged, Wanted, purgeable};
 use super::removal::named;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::failure::Failure;
 use crate::cli::records::{Item, Trash};
 use crate::cli::report::{End, Report};
@@ -43,28 +44,29 @@ impl Purge {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
         let collection = context.collection()?;
-        let mut report = Report::new(context, "purged", selection.is_single());
+        let mut report = Report::new(context, Did::Purged, selection.is_single());
         let names = named(&collection, &selection, &mut report)?;
         let among = selection.filter(context);
         let is_measured = context.global.dry_run || !self.yes;
         let wanted = Wanted { names, among, before: self.before(context), is_measured };
         let PurgePlan { entries, failed } = purgeable(&collection, &wanted)?;
         if !selection.names_items() {
-            report = Report::new(context, "purged", entries.len() + failed.len() == 1);
+            report = Report::new(context, Did::Purged, entries.len() + failed.len() == 1);
         }
         for error in failed {
             let _ = report.failed("", error.into());
         }
         if context.global.dry_run {
             for entry in &entries {
-                if report.outcome(record(entry), &line(entry, "would purge"), "").is_break() {
+                if report.outcome(record(entry), &line(entry), "").is_break() {
                     break;
                 }
             }
             return finish(&Total::of(&entries), report);
         }
         if !entries.is_empty() && !self.yes {
-            let lines = entries.iter().map(|entry| line(entry, "to be purged:"));
+            let lines =
+                entries.iter().map(|entry| format!("to be purged: {}{}", entry.name, line(entry)));
             let total = Total::of(&entries);
             let (what, bytes) = (total.counted(), human::bytes(total.bytes));
             let question = format!("remove {what}, {bytes}, permanently?");
@@ -77,13 +79,15 @@ impl Purge {
             purger.purge(&entries, &mut |entry, outcome| match outcome.map_err(Failure::from) {
                 Ok(purged) => {
                     done.add(&purged);
+                    report.add(Did::Purged, (purged.files, purged.bytes));
                     let written = if context.printer.json {
                         context.printer.record(&record(&purged))
                     } else {
-                        context.printer.detail(&line(&purged, "purged"));
+                        let Purgeable { name, .. } = &purged;
+                        context.printer.detail(&format!("purged {name}{}", line(&purged)));
                         Ok(())
                     };
-                    report.succeeded(written)
+                    report.written(written)
                 }
                 Err(failure) => report.failed(entry.name.as_str(), failure),
             });
@@ -132,11 +136,11 @@ impl Total {
     }
 }
 
-fn line(entry: &Purgeable, verb: &str) -> String {
-    let Purgeable { name, files, bytes, since, .. } = entry;
+fn line(entry: &Purgeable) -> String {
+    let Purgeable { files, bytes, since, .. } = entry;
     let files = human::count(*files, "file");
     let since = since.floor(SECOND);
-    format!("{verb} {name}: {files}, {}, in the trash since {since}", human::bytes(*bytes))
+    format!(": {files}, {}, in the trash since {since}", human::bytes(*bytes))
 }
 
 fn record(entry: &Purgeable) -> Item<'static> {
@@ -144,20 +148,12 @@ fn record(entry: &Purgeable) -> Item<'static> {
         files: Some(entry.files),
         bytes: Some(entry.bytes),
         trash: Some(Trash { since: entry.since.to_string(), freed: entry.freed }),
-        ..Item::became(&entry.name, "purged")
+        ..Item::became(&entry.name, Did::Purged)
     }
 }
 
 fn finish(done: &Total, mut report: Report<'_>) -> Done {
-    report.summary.counts.bytes = Some(done.bytes);
     report.count("freed", done.freed);
-    let items = done.counted();
-    let (bytes, freed) = (human::bytes(done.bytes), human::bytes(done.freed));
-    let closing = match (done.entries, report.is_dry()) {
-        (0, _) => "there is nothing to purge".to_owned(),
-        (_, true) => format!("would purge {items}, {bytes}, and free {freed}"),
-        (_, false) => format!("purged {items}, {bytes}; {freed} freed"),
-    };
-    let closing = (report.errors() == 0).then_some(closing);
-    report.finish(End { closing, ..End::default() })
+    let freed = (done.entries > 0).then(|| format!("{} freed", human::bytes(done.freed)));
+    report.finish(End { besides: freed.into_iter().collect(), ..End::default() })
 }

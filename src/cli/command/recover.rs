@@ -18,6 +18,7 @@ use urepo::identity::{Identifier, RepositoryName};
 use urepo::transfer::interrupted;
 
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::report::{End, Report};
@@ -89,11 +90,19 @@ impl Recover {
         let Some((collection, settled)) = self.identified(context)? else { return Ok(()) };
         let mirrors = self.others.iter().map(|other| context.open_named(other));
         let mut mirrors = mirrors.collect::<Result<Vec<_>, _>>()?;
+        let is_copy =
+            |it: &&Collection| it.id() == collection.id() && it.path() != collection.path();
+        if let Some(copy) = mirrors.iter().find(is_copy) {
+            let message = format!("`{}` has the id of this collection", copy.path().display());
+            return Err(Failure::new(Exit::Conflict, message)
+                .caused_by("one of the two is a copy of the other, as a whole")
+                .hint("`urepo recover --new-id` in one of them makes another collection of it"));
+        }
         mirrors.retain(|other| other.id() != collection.id());
         if !self.items.is_empty() {
             return self.accept_losses(context, &collection);
         }
-        let mut report = Report::new(context, "finished", false);
+        let mut report = Report::new(context, Did::Finished, false);
         let (losses, undecided) = if self.accept_loss {
             self.accept_all_losses(context, &collection, &mut report)?
         } else {
@@ -138,7 +147,6 @@ impl Recover {
         let (left, damaged) = left::report(context, &collection, &mirrors, (&[], &mut report))?;
         let counts = [given_up, finished - lined_up.len() as u64, lined_up.len() as u64];
         let mut closing = in_words(counts, recorded as u64);
-        report.count("given_up", given_up);
         report.count("recorded", recorded as u64);
         match removed.len() as u64 {
             0 if kept > 0 => closing.push("nothing was removed".to_owned()),
@@ -186,7 +194,8 @@ impl Recover {
         }
         report.finish(End {
             partial,
-            closing: Some(closing.join("\n")).filter(|closing| !closing.is_empty()),
+            is_silent: closing.is_empty(),
+            closing: Some(closing.join("\n")),
             ..End::default()
         })
     }
@@ -364,13 +373,13 @@ fn tell_plan(
     let (migrations, left) = (interrupted(collection)?.items, left_overs(collection)?);
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
     planned.extend(migrations.iter().map(|open| open.name.clone()));
-    let mut report = Report::new(context, "finished", false);
+    let mut report = Report::new(context, Did::Finished, false);
     let (remaining, _) = left::report(context, collection, mirrors, (&planned, &mut report))?;
     if printer.json {
         report.summary.counts.items = migrations.len() as u64;
         report.count("removed", removed as u64);
         report.count("left", remaining);
-        return report.finish(End::default());
+        return report.finish(End { is_silent: true, ..End::default() });
     }
     let migrations = migrations.into_iter().map(|open| {
         format!("would finish or withdraw the migration of {} to {}", open.name, open.receiver)

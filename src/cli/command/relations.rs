@@ -93,9 +93,7 @@ impl At {
         let checked = plan.check(self.collections(), context.caller(&*progress));
         checked.map_err(|error| {
             let mut failure = Failure::from(error);
-            let roots: Vec<_> =
-                self.collections().iter().map(|it| it.path().to_path_buf()).collect();
-            context.opened_in_sight(&roots).advise(context, &mut failure);
+            context.opened_in_sight().advise(context, &mut failure);
             failure
         })
     }

@@ -9,6 +9,7 @@ use urepo::removal::{RemovalError, Remover};
 
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::failure::Failure;
 use crate::cli::report::{End, Report};
 use crate::cli::select::Selection;
@@ -43,8 +44,7 @@ pub(super) struct RemovalRun<'a> {
     pub(super) collection: &'a Collection,
     /// Whether several items need no answer.
     pub(super) yes: bool,
-    /// The verb, and its participle.
-    pub(super) verb: (&'static str, &'static str),
+    pub(super) asked: Did,
 }
 
 /// Takes the outcome of an item, and says whether to go on.
@@ -60,7 +60,7 @@ impl RemovalRun<'_> {
         plan: impl Fn(&RepositoryName, &dyn Progress) -> Result<ItemReport, RemovalError>,
         act: impl FnOnce(&Remover<'_>, &mut Note<'_>),
     ) -> Done {
-        let RemovalRun { context, collection, yes, verb: (verb, done) } = *self;
+        let RemovalRun { context, collection, yes, asked } = *self;
         let items = human::count(names.len() as u64, "item");
         if context.global.dry_run || names.is_empty() {
             let progress = context.progress();
@@ -68,8 +68,9 @@ impl RemovalRun<'_> {
             let _ = names.iter().try_for_each(plan);
         } else {
             if !report.is_single() {
+                let done = asked.participle();
                 let lines = names.iter().map(|name| format!("to be {done}: {name}"));
-                confirm_listed(context, yes, lines, &format!("{verb} {items}?"))?;
+                confirm_listed(context, yes, lines, &format!("{} {items}?", asked.present()))?;
             }
             let progress = context.progress();
             context.check_twins(collection)?;
@@ -79,17 +80,7 @@ impl RemovalRun<'_> {
             act(&remover, &mut |name, outcome| note(context, &mut report, name, outcome));
             remover.finish()?;
         }
-        let changed = report.summary.counts.items;
-        let closing = match changed {
-            0 if names.is_empty() && report.errors() == 0 => {
-                Some(format!("there is nothing to {verb}"))
-            }
-            0 => None,
-            _ if report.is_single() => None,
-            _ if report.is_dry() => Some(format!("would {verb} {}", human::count(changed, "item"))),
-            _ => Some(format!("{done} {}", human::count(changed, "item"))),
-        };
-        report.finish(End { closing, ..End::default() })
+        report.finish(End::default())
     }
 }
 
@@ -103,7 +94,7 @@ fn note(
     match outcome {
         Err(error) => report.failed(name.as_str(), error.into()),
         Ok(ItemReport { done, planned, detail, record }) => {
-            let flow = if record.outcome == Some("skipped") {
+            let flow = if record.did == Some(Did::Unchanged) {
                 report.unchanged(record, &done)
             } else {
                 report.outcome(record, &planned, &done)

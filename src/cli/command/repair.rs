@@ -87,8 +87,7 @@ impl Repair {
             logged: &LoggedItems::default(),
             caller: context.caller(&*progress),
         };
-        let roots = donors.iter().map(|donor| donor.path().to_path_buf()).collect();
-        let mut run = RepairRun::new(context, selection.is_single(), roots);
+        let mut run = RepairRun::new(context, selection.is_single());
         let names = self.names(&repairer, context, &selection, &mut run)?;
         let logged = LoggedItems::of(&names);
         let repairer = Repairer { logged: &logged, ..repairer };

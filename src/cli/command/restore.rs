@@ -11,6 +11,7 @@ use super::removal::{ItemReport, RemovalRun, named};
 use crate::cli::Done;
 use crate::cli::choice::{Choice, one_of};
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::force::Force;
 use crate::cli::report::Report;
 use crate::cli::select::{NameFlags, Selection};
@@ -45,9 +46,6 @@ pub(crate) struct Restore {
 /// The rules that `--force` overrides here.
 const FORCE: [Choice<Force>; 1] = [("damaged", "Restore a damaged item", Force::Damaged)];
 
-/// The verb of the run, and its participle.
-const VERB: (&str, &str) = ("restore", "restored");
-
 impl Restore {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
@@ -59,8 +57,7 @@ impl Restore {
             sight: &sight,
             damage: Force::Damaged.rule(&self.force, DamageRule::Accept),
         };
-        let mut report = Report::new(context, "restored", selection.is_single());
-        report.roots = others.collections.iter().map(|it| it.path().to_path_buf()).collect();
+        let mut report = Report::new(context, Did::Restored, selection.is_single());
         let names = if let Some(names) = named(&collection, &selection, &mut report)? {
             names
         } else {
@@ -72,7 +69,7 @@ impl Restore {
             }
             names
         };
-        let run = RemovalRun { context, collection: &collection, yes: true, verb: VERB };
+        let run = RemovalRun { context, collection: &collection, yes: true, asked: Did::Restored };
         let plan = |name: &RepositoryName, progress: &dyn Progress| {
             let interrupt = &context.interrupt;
             let plan = plan_restoration(&collection, name, &restoration, progress, interrupt);

@@ -111,11 +111,12 @@ impl Show {
         }
         let collection = context.collection()?;
         let mut catalog = context.existing_catalog(&collection);
-        let named = self.with.iter().map(|it| context.open_named(it));
-        let named = named.collect::<Result<Vec<_>, _>>()?;
+        for other in &self.with {
+            context.open_named(other)?;
+        }
         // All items have no neighbours looked at: that takes as long as `status`.
-        let looks = self.selection.names_items() || !named.is_empty();
-        let opened = looks.then(|| context.opened_in_sight(&[]).with(named));
+        let looks = self.selection.names_items() || !self.with.is_empty();
+        let opened = looks.then(|| context.opened_in_sight());
         let in_sight = opened.as_ref().map(|opened| opened.in_sight(context));
         let screen = Screen {
             context,

@@ -19,6 +19,7 @@ use urepo::identity::RepositoryName;
 use urepo::item::States;
 
 use crate::cli::context::{Context, put_back};
+use crate::cli::did::Did;
 use crate::cli::failure::{Failure, go_on};
 use crate::cli::known::{Known, Missing};
 use crate::cli::printer::Verbosity;
@@ -115,7 +116,7 @@ impl Status {
             View { .. } => {}
         }
         let known = context.known(&self.with)?;
-        let report = Report::reading(context, "compared", self.selection.is_single());
+        let report = Report::reading(context, Did::Sound, self.selection.is_single());
         let mut run = StatusRun {
             context,
             known: &known,

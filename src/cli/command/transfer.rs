@@ -90,7 +90,7 @@ impl TransferRun<'_> {
         if is_whole && (self.verb, mode) == (Verb::Copy, RunMode::Act) {
             context.note_seen(self.from, self.to.path(), summary.failed);
         }
-        report::finish(reporter.end(summary), self.verb)
+        report::finish(reporter.end(summary))
     }
 }
 

@@ -23,6 +23,7 @@ use urepo::verify::{
 
 use crate::cli::Done;
 use crate::cli::context::{Context, name_of_item};
+use crate::cli::did::Did;
 use crate::cli::failure::{Failure, go_on};
 use crate::cli::human::parse_duration;
 use crate::cli::report::Report;
@@ -85,13 +86,13 @@ impl Verify {
         if selection.names_items() {
             return self.run_on_items(context, &targets, &selection);
         }
-        let report = Report::reading(context, "verified", false);
+        let report = Report::reading(context, Did::Sound, false);
         self.run_on(context, &targets, (&selection, None), report)
     }
 
     fn run_on_items(&self, context: &Context, targets: &Targets, selection: &Selection) -> Done {
         self.refuse_with_items()?;
-        let mut report = Report::reading(context, "verified", selection.is_single());
+        let mut report = Report::reading(context, Did::Sound, selection.is_single());
         let names = report.look_up(selection, |text| targets.find(text))?;
         self.run_on(context, targets, (selection, Some(names)), report)
     }

@@ -32,7 +32,11 @@ pub(crate) struct OneCollection {
     pub(crate) counts: Option<BTreeMap<&'static str, u64>>,
     pub(crate) complete: Option<bool>,
     pub(crate) round: Option<&'static str>,
+    #[serde(flatten)]
+    pub(crate) contents: Option<Contents>,
+    pub(crate) machine: Option<Machine>,
     pub(crate) error: Option<ErrorText>,
+    pub(crate) exit_code: Option<u8>,
 }
 
 /// An item that has a relation to another one.
@@ -74,6 +78,8 @@ pub(crate) struct Finding {
     pub(crate) remedies: Vec<Advice>,
     #[serde(flatten)]
     pub(crate) place: Option<InCollection>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) dry_run: bool,
 }
 
 /// The finding that the table of remedies has rows for the item `name`.
@@ -177,35 +183,6 @@ pub(crate) struct Entry<'a> {
     target: Option<PathAt>,
 }
 
-/// A directory that cannot be listed.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "directory")]
-pub(crate) struct Directory {
-    #[serde(flatten)]
-    pub(crate) path: PathAt,
-    pub(crate) error: ErrorText,
-}
-
-/// An entry of an adopted tree that is not an item.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "stray")]
-pub(crate) struct Stray {
-    #[serde(flatten)]
-    pub(crate) path: PathAt,
-    pub(crate) reason: String,
-}
-
-/// Damaged lines of the ledger that a person accepts.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "gap")]
-pub(crate) struct Gap {
-    pub(crate) damaged: u64,
-    #[serde(skip_serializing_if = "is_false")]
-    pub(crate) put_back: bool,
-    #[serde(skip_serializing_if = "is_false")]
-    pub(crate) dry_run: bool,
-}
-
 /// The parts of an identifier.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "resolved")]
@@ -246,31 +223,20 @@ impl Changed {
 
 /// The contents of a collection, by several measures.
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "stats")]
-pub(crate) struct Stats<'a> {
-    #[serde(flatten)]
-    pub(crate) place: InCollection,
+pub(crate) struct Contents {
     pub(crate) total: Count,
-    pub(crate) states: BTreeMap<String, Count>,
-    pub(crate) prefixes: BTreeMap<&'a str, Count>,
-    pub(crate) years: BTreeMap<String, Count>,
+    pub(crate) by_state: BTreeMap<String, Count>,
+    pub(crate) by_prefix: BTreeMap<String, Count>,
+    pub(crate) by_year: BTreeMap<String, Count>,
+    pub(crate) by_ending: BTreeMap<String, u64>,
     pub(crate) repeated: u64,
-    pub(crate) formats: Vec<Format<'a>>,
-    pub(crate) exit_code: u8,
 }
 
+/// What identifiers depend on, and what killed runs left.
 #[derive(Serialize)]
-pub(crate) struct Format<'a> {
-    pub(crate) ending: &'a str,
-    pub(crate) files: u64,
-}
-
-/// The distributors.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "doctor")]
-pub(crate) struct Doctor {
+pub(crate) struct Machine {
     pub(crate) clock: String,
-    pub(crate) machine: String,
+    pub(crate) id: String,
     pub(crate) temporary_files: u64,
     pub(crate) distributors: Vec<Distributor>,
 }

@@ -32,10 +32,10 @@ fn a_dry_run_tells_the_lines_of_the_run_and_writes_nothing() {
     );
     assert_eq!(done.stdout, expected);
     assert!(planned.stderr.starts_with("would create the collection `[WORLD]/col`\n"));
-    assert!(
-        planned.stderr.ends_with("would take in 5 items, 7 files, 293 KiB; 1 stray left alone\n")
-    );
-    assert!(done.stderr.ends_with("took in 5 items, 7 files, 293 KiB; 1 stray left alone\n"));
+    assert!(planned.stderr.ends_with(
+        "would adopt 5 items, 7 files, 293 KiB; 1 stray left alone; nothing was changed\n"
+    ));
+    assert!(done.stderr.ends_with("adopted 5 items, 7 files, 293 KiB; 1 stray left alone\n"));
     let underscore =
         format!("warning: `{UNDERSCORE}`: its identifier is odd, and is kept: underscore");
     assert!(done.stderr.contains(&underscore), "{}", done.stderr);
@@ -48,7 +48,7 @@ fn a_rerun_changes_nothing_and_says_so() {
     let before = everything(&world.path("col"));
     let ran = world.run("init col --adopt");
     assert_eq!(ran.succeeded(), "");
-    assert!(ran.stderr.ends_with("nothing to take in; 5 there already; 1 stray left alone\n"));
+    assert!(ran.stderr.ends_with("nothing to adopt; 5 there already; 1 stray left alone\n"));
     assert_eq!(everything(&world.path("col")), before);
     let quiet = world.run("init -q col --adopt");
     assert_eq!((quiet.code, quiet.stdout.as_str(), quiet.stderr.as_str()), (0, "", ""));
@@ -177,7 +177,7 @@ fn records_say_what_was_found() {
     let paper = records.iter().find(|record| record["id"] == PAPER).unwrap();
     for (field, value) in [
         ("type", "item"),
-        ("outcome", "adopted"),
+        ("did", "adopted"),
         ("state", "Original"),
         ("ibip", "8JMKD3MGP8W/34PGRBS"),
         ("described_in", "@reference.bib"),
@@ -186,10 +186,10 @@ fn records_say_what_was_found() {
         assert_eq!(paper[field], value, "{field}");
     }
     assert_eq!(paper["metadata"]["creator"][1], "Ribeiro, Marcos");
-    let refused = records.iter().find(|record| record["outcome"] == "failed").unwrap();
+    let refused = records.iter().find(|record| record["did"] == "failed").unwrap();
     assert_eq!(refused["id"], "example.org/hand/2024/01.02.03.04");
     assert!(refused["error"]["hint"].as_str().unwrap().contains("move the files"));
-    assert!(records.iter().any(|record| record["type"] == "stray"));
+    assert!(records.iter().any(|record| record["kind"] == "stray"));
     let summary = records.last().unwrap();
     assert_eq!(summary["type"], "summary");
     for (what, count) in [("items", 5), ("skipped", 0), ("strays", 1), ("failed", 1)] {

@@ -75,7 +75,7 @@ fn an_edit_is_shown_and_accepted() {
     world.run("-c mirror copy --all --from archive").succeeded();
     world.run("verify archive mirror").succeeded();
     let again = archive.accept("");
-    assert!(again.stderr.contains("is as it was sealed"), "{}", again.stderr);
+    assert!(again.stdout.contains("is as it was sealed"), "{}", again.stderr);
     assert_eq!(archive.sidecar(), after);
 }
 

@@ -102,7 +102,7 @@ fn a_copy_vouches_for_the_rest() {
     let accepted = archive.accept("-y");
     accepted.succeeded();
     assert!(!accepted.stderr.contains("nothing shows"), "{}", accepted.stderr);
-    assert!(accepted.stderr.contains(told), "{}", accepted.stderr);
+    assert!(accepted.stdout.contains(told), "{}", accepted.stdout);
     let events = archive.events();
     let accepted = events.iter().rfind(|it| it.note.is_some()).unwrap();
     let keys: Vec<_> = accepted.changes.iter().map(|it| it.key.as_str()).collect();

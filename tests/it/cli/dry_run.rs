@@ -126,7 +126,7 @@ fn of_transfers() {
     let ran = world.run("-c archive migrate -n --all --to mirror");
     let plan = format!("would migrate {name} (1 file, 5 B)\nwould migrate {other} (1 file, 5 B)\n");
     assert_eq!(ran.succeeded(), plan);
-    assert_eq!(ran.stderr, "would migrate 2 items, 2 files, 10 B\n");
+    assert_eq!(ran.stderr, "would migrate 2 items, 2 files, 10 B; nothing was changed\n");
 }
 
 /// What killed runs left is told and stays.

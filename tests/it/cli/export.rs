@@ -224,7 +224,7 @@ mod several {
         let told = records(&world.run("-c archive export --all --json --to out"));
         assert_eq!(told.len(), 4);
         assert_eq!(
-            (&told[0]["id"], &told[0]["outcome"]),
+            (&told[0]["id"], &told[0]["did"]),
             (&names[0].as_str().into(), &"exported".into())
         );
         assert_eq!(told[1]["error"]["code"], 20);

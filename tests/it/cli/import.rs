@@ -27,7 +27,10 @@ fn prints_names_and_sources() {
     assert_eq!(lines.iter().map(|it| it.0).collect::<Vec<_>>(), whole_items(&open(&world)));
     assert_eq!(ran.stderr, "imported 2 items, 2 files, 9 B\n");
     let ran = world.run("-c archive import in");
-    assert_eq!((ran.succeeded(), ran.stderr.as_str()), ("", "imported nothing; 2 there already\n"));
+    assert_eq!(
+        (ran.succeeded(), ran.stderr.as_str()),
+        ("", "nothing to import; 2 there already\n")
+    );
 }
 
 #[test]
@@ -51,15 +54,14 @@ fn tells_everything_in_json() {
     let ran = world.run("--json -c archive import in");
     assert_eq!(ran.code, 3);
     let records = records(&ran);
-    let mut became: Vec<_> =
-        records[..3].iter().map(|it| it["outcome"].as_str().unwrap()).collect();
+    let mut became: Vec<_> = records[..3].iter().map(|it| it["did"].as_str().unwrap()).collect();
     became.sort_unstable();
     assert_eq!(became, ["failed", "imported", "imported"]);
     let expected = json!({
         "type": "summary", "version": 1, "complete": true,
         "counts": {
             "items": 2, "files": 2, "bytes": 9, "skipped": 0, "unsettled": 0, "failed": 1,
-            "kept_sources": 0, "left_out": 0,
+            "kept_sources": 0, "left_out": 0, "imported": 2,
         },
         "exit_code": 3,
     });
@@ -79,7 +81,7 @@ fn does_not_count_a_deleted_item_as_there() {
         assert_eq!(ran.code, 3, "{options}: {}", ran.stderr);
         for text in [
             format!("imported: its item `{name}` was deleted here\n"),
-            "nothing; 1 was deleted here\n".to_owned(),
+            "1 was deleted here".to_owned(),
             "hint: remove the source, or its row; `urepo -c archive new` makes another item of it\n"
                 .to_owned(),
         ] {
@@ -110,7 +112,10 @@ fn plans_without_a_trace() {
     let plan = "would import [WORLD]/in/a.txt: 1 file, 5 B\n\
                 would import [WORLD]/in/dir: 1 file, 4 B\n";
     assert_eq!(ran.succeeded(), plan);
-    assert_eq!(ran.stderr, "would import 2 items, 2 files, 9 B; the identifiers take 1 min\n");
+    assert_eq!(
+        ran.stderr,
+        "would import 2 items, 2 files, 9 B; the identifiers take 1 min; nothing was changed\n"
+    );
     assert_eq!(bytes_below(&world.path("archive")), before);
 }
 

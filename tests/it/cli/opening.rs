@@ -108,11 +108,7 @@ fn tells_what_it_opens_in_json() {
         let mut command = world.command(line.split(' '));
         command.env("UREPO_OPENER", world.path("opener"));
         let told = &super::records(&world.finish(command))[0];
-        assert_eq!(
-            (&told["id"], &told["outcome"]),
-            (&name.clone().into(), &"opened".into()),
-            "{told}"
-        );
+        assert_eq!((&told["id"], &told["did"]), (&name.clone().into(), &"opened".into()), "{told}");
         assert!(told["path"].as_str().unwrap().ends_with("/doc/c.txt"), "{told}");
         assert_eq!(told["dry_run"].as_bool().unwrap_or_default(), dry_run, "{told}");
     }

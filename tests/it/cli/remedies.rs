@@ -197,7 +197,7 @@ fn every_loss_is_listed_and_none_is_given_up_unseen() {
     }
     let ran = world.run("-c archive recover --accept-loss --dry-run");
     let listed: Vec<_> =
-        ran.stdout.lines().filter_map(|line| line.strip_prefix("would give up: ")).collect();
+        ran.stdout.lines().filter_map(|line| line.strip_prefix("would give up ")).collect();
     assert_eq!(listed.len(), 2, "{}{}", ran.stdout, ran.stderr);
     assert!(listed[0].starts_with(&format!("{older}: its newest state")), "{}", ran.stdout);
     assert!(listed[0].contains("title \"Corrected\""), "{}", ran.stdout);
@@ -443,4 +443,72 @@ fn a_copy_or_a_stub_is_refused_with_the_place_of_the_original() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A collection that the command line names, and the settings do not, is asked as those of the settings are, and what is
+/// advised names that collection.
+#[test]
+fn a_collection_that_is_only_named_has_the_item() {
+    let (world, name) = world();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    world.write(".config/urepo/config.toml", "");
+    std::fs::remove_dir_all(world.path("archive").join(&name)).unwrap();
+    for (line, code) in [
+        (format!("-c archive show {name} --with mirror"), 21),
+        (format!("-c archive meta set {name} title=x --with mirror"), 21),
+        (format!("-c archive recover --accept-loss {name} --with mirror -y"), 23),
+    ] {
+        let ran = world.run(&line);
+        assert_eq!(ran.code, code, "{line}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("recover --accept-loss"), "{line}: {}", ran.stderr);
+        let hint = format!("urepo -c archive repair {name} --from [WORLD]/mirror");
+        assert!(ran.stderr.contains(&hint), "{line}: {}", ran.stderr);
+    }
+    world.run(&format!("-c archive repair {name} --from mirror")).succeeded();
+    world.run("verify archive mirror").succeeded();
+}
+
+/// A Copy that lacks what its own ledger says is damage, although all that speak agree with its contents.
+#[test]
+fn a_copy_below_its_own_line_is_brought_up() {
+    let (world, name) = world();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    keep(&world, "archive", &name);
+    copy_tree(&world.path("mirror").join(&name), &world.path("before"));
+    world.run(&format!("-c archive migrate {name} --to mirror")).succeeded();
+    put_back(&world, "archive", &name);
+    let place = world.path("mirror").join(&name);
+    std::fs::remove_dir_all(&place).unwrap();
+    std::fs::rename(world.path("before"), place).unwrap();
+    world.run(&format!("-c archive recover --accept-loss {name} -y")).succeeded();
+    let verified = world.run("verify archive mirror");
+    assert_eq!(verified.code, 20, "{}{}", verified.stdout, verified.stderr);
+    let command = format!("urepo -c mirror copy {name} --from archive");
+    for line in ["verify archive mirror", "-c mirror status", &format!("-c mirror show {name}")] {
+        let ran = world.run(line);
+        assert!(ran.stderr.contains(&command), "{line}: {}{}", ran.stdout, ran.stderr);
+    }
+    world.run(&command["urepo ".len()..]).succeeded();
+    world.run("verify archive mirror").succeeded();
+}
+
+/// Another id would make Copies of nobody of all items.
+#[test]
+fn no_collection_is_made_of_one_that_lost_its_settings_and_its_ledger() {
+    let (world, name) = world();
+    std::fs::remove_dir_all(world.path("archive/.urepo")).unwrap();
+    std::fs::remove_file(world.path("archive/urepo.toml")).unwrap();
+    let ran = world.run("init archive --host archive.example.org");
+    assert_eq!(ran.code, 23, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("urepo -c [WORLD]/archive recover` writes it again"),
+        "{}",
+        ran.stderr
+    );
+    // This machine knows that the ledger was longer.
+    let ran = world.run("-c archive recover");
+    assert!(ran.stderr.contains("`urepo -c archive recover --restored`"), "{}", ran.stderr);
+    world.run("-c archive recover --restored").succeeded();
+    assert!(world.run(&format!("-c archive show {name}")).succeeded().contains("Original"));
+    world.run("-c archive verify").succeeded();
 }

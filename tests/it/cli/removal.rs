@@ -24,10 +24,9 @@ fn a_deletion_is_told_and_can_be_undone() {
     let (world, name) = world_with_item();
     let item = leaf(&name);
     let ran = world.run(&format!("-c archive delete --force last --reason twice {item}"));
-    assert_eq!(ran.succeeded(), "");
     let told =
         format!("deleted {name}; its files are in the trash until `urepo -c archive purge`\n");
-    assert_eq!(ran.stderr, told);
+    assert_eq!((ran.succeeded(), &*ran.stderr), (&*told, ""));
     let shown = world.run(&format!("-c archive show {item}"));
     let line = shown.succeeded().lines().find(|line| line.starts_with("deleted    20")).unwrap();
     assert!(line.ends_with(": twice; in the trash"), "{line}");
@@ -36,11 +35,9 @@ fn a_deletion_is_told_and_can_be_undone() {
     let former = world.run(&format!("-c archive show --as manifest {item}"));
     assert!(former.succeeded().ends_with("  a.txt\n"), "{}", former.stdout);
     let ran = world.run(&format!("-c archive restore {item}"));
-    assert_eq!(ran.succeeded(), "");
-    assert_eq!(ran.stderr, format!("restored {name} as Original\n"));
+    assert_eq!(ran.succeeded(), format!("restored {name} as Original\n"));
     let ran = world.run(&format!("-c archive restore {item}"));
-    assert_eq!(ran.succeeded(), "");
-    assert_eq!(ran.stderr, format!("{name} is already here as Original\n"));
+    assert_eq!(ran.succeeded(), format!("{name} is already here as Original\n"));
     assert_eq!(world.run(&format!("-c archive cat {item}")).succeeded(), "alpha");
     assert_eq!(world.run("-c archive delete --force last").code, 2);
 }
@@ -50,11 +47,11 @@ fn quiet_says_nothing_and_verbose_says_why_it_may_go() {
     let (world, name) = world_with_item();
     copy_to(&world, "other", &name);
     let ran = world.run(&format!("-c archive delete -v --with other {name}"));
-    assert_eq!(ran.succeeded(), "");
+    assert!(ran.succeeded().starts_with("deleted "), "{}", ran.stdout);
     let detail = "  1 file, 5 B; `[WORLD]/other` has the same files, as Copy\n";
     assert!(ran.stderr.ends_with(detail), "{}", ran.stderr);
     let ran = world.run(&format!("-c archive -q restore {name}"));
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (0, "", ""));
 }
 
 #[test]
@@ -89,7 +86,7 @@ fn a_copy_leaves_a_stub_and_comes_back() {
     );
     let ran = world.run(&format!("-c other restore {}", leaf(&name)));
     ran.succeeded();
-    assert_eq!(ran.stderr, format!("restored {name} as Copy\n"));
+    assert_eq!(ran.stdout, format!("restored {name} as Copy\n"));
     assert_eq!(world.run("-c other list --state Copy").line(), name);
 }
 
@@ -102,7 +99,7 @@ fn a_bad_item_does_not_stop_the_rest() {
     ));
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
     let told = records(&ran);
-    let items: Vec<_> = told.iter().map(|it| (it["id"].clone(), it["outcome"].clone())).collect();
+    let items: Vec<_> = told.iter().map(|it| (it["id"].clone(), it["did"].clone())).collect();
     let expected = [
         (json!("2009/02.16.17.46"), json!("failed")),
         (json!(name), json!("deleted")),
@@ -111,7 +108,7 @@ fn a_bad_item_does_not_stop_the_rest() {
     ];
     assert_eq!(items, expected);
     assert_eq!(told[0]["error"]["code"], 21);
-    assert_eq!((&told[1]["outcome"], &told[1]["files"]), (&json!("deleted"), &json!(1)));
+    assert_eq!((&told[1]["did"], &told[1]["files"]), (&json!("deleted"), &json!(1)));
     assert_eq!(told[3]["type"], "summary");
     assert_eq!((&told[3]["counts"]["items"], &told[3]["counts"]["failed"]), (&json!(2), &json!(1)));
     assert_eq!(told[3]["exit_code"], 3);
@@ -132,13 +129,13 @@ fn the_record_of_a_tombstone_has_its_removal() {
 #[test]
 fn purging_frees_what_it_says() {
     let (world, name) = world_with_item();
-    assert_eq!(world.run("-c archive purge").stderr, "there is nothing to purge\n");
+    assert_eq!(world.run("-c archive purge").stderr, "nothing to purge\n");
     world.run(&format!("-c archive delete --force last {name}")).succeeded();
     let planned = world.run("-c archive purge --dry-run");
     assert!(planned.succeeded().starts_with(&format!("would purge {name}: 2 files, ")));
     // Nothing is that old.
     let ran = world.run("-c archive purge -y --older-than 30d");
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, "there is nothing to purge\n"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, "nothing to purge\n"));
     let ran = world.run(&format!("-c archive purge -y --json {}", leaf(&name)));
     let told = records(&ran);
     // The sidecar goes with the payload.
@@ -194,7 +191,7 @@ fn what_was_purged_comes_back_from_a_copy() {
     assert_eq!(tree(&world.path("archive/.urepo/trash")).len(), 0);
     // What is gone for good comes back only if a person names a collection that has it.
     let told = world.run("-c archive restore --all");
-    assert_eq!((told.code, &*told.stderr), (0, "there is nothing to restore\n"));
+    assert_eq!((told.code, &*told.stderr), (0, "nothing to restore\n"));
     let told = world.run("-c archive restore --all --from mirror --dry-run");
     assert!(told.succeeded().starts_with(&format!("would restore {name} as Original: ")));
     let rotten = doc("mirror").join("a.txt");
@@ -208,7 +205,7 @@ fn what_was_purged_comes_back_from_a_copy() {
     assert_eq!(world.run(&restore).code, 22);
     set(&sound);
     let ran = world.run(&restore);
-    assert_eq!((ran.code, &*ran.stderr), (0, &*format!("restored {name} as Original\n")));
+    assert_eq!((ran.code, &*ran.stdout), (0, &*format!("restored {name} as Original\n")));
     assert_eq!(tree(&doc("archive")), before);
     assert_eq!(tree(&world.path("archive/.urepo/trash")).len(), 0);
     world.run(&format!("-c archive copy {name} --to mirror")).succeeded();
@@ -226,7 +223,7 @@ fn a_person_is_asked() {
     let entries = || tree(&world.path("archive/.urepo/trash")).len();
     assert_eq!(entries(), 4);
     let told = typed(&world, "-c archive purge", "y\n").unwrap();
-    assert!(told.contains("purged 1 entry of the trash, ") && told.contains(" freed"), "{told}");
+    assert!(told.contains("purged 1 item, ") && told.contains(" freed"), "{told}");
     assert_eq!(entries(), 0);
     assert!(open(&world).item(&name.parse().unwrap()).is_ok());
 }
@@ -271,11 +268,10 @@ fn what_a_repair_replaced_can_be_had() {
     damage();
     let restore = format!("-c archive restore {name}");
     let told = world.run(&restore);
-    assert_eq!(told.succeeded(), "");
     let begins =
         format!("{name} is already here as Original; `cp -a '[WORLD]/archive/.urepo/trash/");
-    assert!(told.stderr.starts_with(&begins), "{}", told.stderr);
-    assert_eq!(world.run(&format!("{restore} --dry-run")).stdout, told.stderr);
+    assert!(told.succeeded().starts_with(&begins), "{}", told.stdout);
+    assert_eq!(world.run(&format!("{restore} --dry-run")).stdout, told.stdout);
     std::fs::create_dir(world.path("out")).unwrap();
     let copied = std::process::Command::new("sh")
         .args(["-c", &copying(&told.stderr)])
@@ -316,7 +312,7 @@ fn what_has_migrated_is_not_restored() {
         let told = world.run(&format!("-c archive restore {name} {dry}"));
         assert_eq!(told.code, 23, "{}", told.stderr);
         assert!(
-            told.stderr.contains("the item is in the collection with the id "),
+            told.stderr.contains("the item has moved to the collection with the id "),
             "{}",
             told.stderr
         );
@@ -332,14 +328,14 @@ fn a_purge_of_replaced_files_names_no_deleted_items() {
     world.run("-c archive repair --from other").succeeded();
     let planned = world.run("-c archive purge -n");
     assert!(planned.succeeded().contains(", in the trash since "), "{}", planned.stdout);
-    assert!(planned.stderr.starts_with("would purge 1 entry of the trash, "), "{}", planned.stderr);
+    assert!(planned.stderr.starts_with("would purge 1 item, "), "{}", planned.stderr);
     let sidecar = world.path("archive").join(&name).join("item.toml");
     let text = std::fs::read(&sidecar).unwrap();
     // Nobody needs the sidecar of a living item to drop what its repair replaced.
     std::fs::write(&sidecar, "spoilt").unwrap();
     let purged = world.run(&format!("-c archive purge -y {name}"));
     assert!(purged.succeeded().is_empty());
-    assert!(purged.stderr.starts_with("purged 1 entry of the trash, "), "{}", purged.stderr);
+    assert!(purged.stderr.starts_with("purged 1 item, "), "{}", purged.stderr);
     std::fs::write(&sidecar, text).unwrap();
     assert_eq!(world.run("-c archive verify").code, 0);
 }

@@ -177,8 +177,8 @@ fn what_is_whole_of_a_lost_item_is_named_and_stays_in_the_trash() {
         world.write(&format!("{root}/{name}/doc/b.txt"), root);
     }
     let ran = world.run(&format!("-c archive recover --accept-loss {name} -y"));
-    let words = "1 file is damaged (`b.txt`), 2 whole: all stay in the trash until `urepo purge`";
-    assert!(ran.stderr.contains(words), "{}{}", ran.stdout, ran.stderr);
+    let words = "1 file is damaged (`b.txt`), 2 whole: all stay in the trash until `urepo -c archive purge`";
+    assert!(ran.stdout.contains(words), "{}{}", ran.stdout, ran.stderr);
     let ran = world.run(&format!("-c mirror repair {name}"));
     assert!(ran.stdout.contains("3 files taken out, kept in the trash"), "{}", ran.stdout);
     world.run("verify archive mirror").succeeded();

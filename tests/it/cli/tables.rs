@@ -215,7 +215,7 @@ fn commands_take_the_same_selections() {
     assert_eq!(run("verify --since 2025 archive mirror").code, 2);
     // Each once, and no deleted ones unless these are asked for.
     let deleted = run(&format!("delete -y --force last {first} - < names"));
-    assert_eq!((deleted.code, deleted.stderr.matches("; its files").count()), (0, 2));
+    assert_eq!((deleted.code, deleted.stdout.matches("; its files").count()), (0, 2));
     assert_eq!(run("delete -n --force last --all").stdout.matches("would delete ").count(), 1);
     assert_eq!(run("list --state Deleted").succeeded(), format!("{first}\n{third}\n"));
     assert_eq!(run("list --state any").succeeded(), format!("{first}\n{second}\n{third}\n"));

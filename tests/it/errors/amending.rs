@@ -101,7 +101,7 @@ fn items_that_stay_as_they_are() {
     let line = |root: &str| format!("-c {root} meta set {name} title=Beta");
     refuses(&world, &line("mirror"), 23).tells(str![[r#"
 error: `example.org/archive/[..]` is a Copy here; only its Original is changed
-hint: a collection not in sight, id [..]…, has the Original: name it in the settings, below `[collections]`
+hint: the Original belongs to a collection not in sight, id [..]…: name it in the settings, below `[collections]`
 
 "#]]);
     world.write(

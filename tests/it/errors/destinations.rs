@@ -127,7 +127,6 @@ all told
 exit 3
 error: `[WORLD]/large` was not imported: no room for `[WORLD]/large`: it takes 103 KiB, `[WORLD]/mount/archive` has little
 hint: make room, and repeat the command
-imported nothing
 error: 1 of 1 source was not imported
 hint: then repeat the command: nothing is imported twice
 

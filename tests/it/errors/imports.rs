@@ -24,7 +24,6 @@ hint: `--map relation.cites=relation.x.KEY` reads it, `x.KEY` as a key of your o
     import(&format!("{header}\na.txt,{two}\n"), "", 3).tells(str![[r#"
 error: line 2, column `relation.metadata` (C2): its `metadata` is `8JMKD3MGP8W/34PGRBS` already
 hint: write each relation once, in one row
-would import nothing
 error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
@@ -42,7 +41,6 @@ hint: `--map COLUMN=path` says which column holds the path; `--as-files` deposit
     import("path\nd/../a.txt\n", "", 3).tells(str![[r#"
 error: line 2, column `path` (A2): the path `d/../a.txt` has `..` in it
 hint: write the path without `..`
-would import nothing
 error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
@@ -50,7 +48,6 @@ hint: correct the sources named above and repeat: nothing is imported twice
     import("path\na\0b\n", "", 3).tells(str![[r#"
 error: line 2, column `path` (A2): the path `a\0b` has a NUL byte, as no file name has
 hint: write the path without the NUL byte
-would import nothing
 error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
@@ -64,7 +61,6 @@ hint: `urepo -c archive import -` reads a list of paths that are ended by NUL
 error: line 2, column `path` (A2): the path `../b.txt` leads out of the directory of the manifest
 hint: `--root DIR` says what paths are beneath, also those that begin with it
 error: line 3: `[WORLD]/missing.txt` was not imported: cannot find `[WORLD]/missing.txt`: there is nothing of this name
-would import nothing
 error: 2 of 2 sources would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
@@ -73,7 +69,6 @@ hint: correct the sources named above and repeat: nothing is imported twice
 error: line 2, column `title` (B2): the value of `title` is `#REF!`, an error of a spreadsheet
 hint: correct the spreadsheet; an apostrophe before it makes it text: `'#REF!`
 error: line 3, column `title` (B3): the value of `title` is `#¡VALOR!`, an error of a spreadsheet
-would import nothing
 error: 2 of 2 sources would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
@@ -82,7 +77,6 @@ hint: correct the sources named above and repeat: nothing is imported twice
 error: line 2, column `title` (B2): the value of `title` is a formula
 hint: an apostrophe before it makes it text: `'=1+1`
 error: line 3: it has 3 values, and there are 2 columns
-would import nothing
 error: 2 of 2 sources would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
@@ -90,7 +84,6 @@ hint: correct the sources named above and repeat: nothing is imported twice
     import("path,identifier\na.txt,example.org/archive/9999/01.01.00.00\n", "", 3)
         .tells(str![[r#"
 error: line 2: `[WORLD]/a.txt` was not imported: `example.org/archive/9999/01.01.00.00` may still be issued for another item: its date lies ahead, or less than a minute back
-would import nothing
 error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
@@ -132,7 +125,6 @@ hint: did you mean `Sprache` for `Sprachen`? `--map Sprachen=language --map Rega
     import(b"path;title\na.txt;Cora\xe7\xe3o\n", "", 3).tells(str![[r#"
 error: line 2, column `title` (B2): `Cora\xe7\xe3o` is not UTF-8, and reads `Coração` in Windows-1252
 hint: `--encoding windows-1252` reads it so
-would import nothing
 error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
@@ -147,7 +139,6 @@ error: line 2, column `date` (B2): `date`: `45231` is not a date such as `1911-0
 hint: format the column as text or as `YYYY-MM-DD` in the spreadsheet, and save the table again
 error: line 3, column `date` (B3): `date`: `19110312` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`
 error: line 4, column `date` (B4): `date`: `x` is not a date such as `1911-03-12`, `1911-03`, `1911~` or `1911/1912`
-would import nothing
 error: 3 of 3 sources would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
@@ -165,7 +156,6 @@ fn of_bags() {
     world.write("bag/bagit.txt", "BagIt-Version: 7.0\n");
     refuses(&world, "-c archive import bag -n", 3).tells(str![[r#"
 error: `[WORLD]/bag` was not imported: it is not a valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
-would import nothing
 error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
@@ -173,14 +163,12 @@ hint: correct the sources named above and repeat: nothing is imported twice
     world.write("bag/bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
     refuses(&world, "-c archive import bag -n", 3).tells(str![[r#"
 error: `[WORLD]/bag` was not imported: it is not a valid bag: it has no directory `data`
-would import nothing
 error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
     refuses(&world, "-c archive import a.txt --bags -n", 3).tells(str![[r#"
 error: `[WORLD]/a.txt` was not imported: it is not a valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
-would import nothing
 error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
@@ -228,7 +216,6 @@ error: `[WORLD]/in/l` was not imported: it is a symbolic link
 hint: `--links follow` deposits what it points to
 error: `[WORLD]/in/t` was not imported: `A` and `a` in `[WORLD]/in/t` are one name on some file systems
 hint: rename one; `--force twins` keeps both as they are
-would import nothing
 error: 2 of 2 sources would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 

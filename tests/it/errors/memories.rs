@@ -6,7 +6,7 @@ use super::*;
 fn this_machine(world: &World) -> Agent {
     let told = world.run("-c archive status --machine --json");
     let record: serde_json::Value = serde_json::from_str(told.succeeded()).unwrap();
-    Agent { machine_id: record["machine"].as_str().unwrap().to_owned(), ..agent() }
+    Agent { machine_id: record["machine"]["id"].as_str().unwrap().to_owned(), ..agent() }
 }
 
 fn mint(world: &World, agent: &Agent, date: &str) {

@@ -88,7 +88,7 @@ hint: `urepo -c archive verify --quick` lists what is wrong with them
     same(
         &ran.stdout,
         str![[r#"
-{"error":{"code":1,"hint":"`namei -l [WORLD]/archive/example.org/archive` shows who may do what on the way","message":"cannot open the directory `[WORLD]/archive/example.org/archive`: Permission denied (os error 13)"},"path":"[WORLD]/archive/example.org/archive","type":"directory","version":1}
+{"hint":"`namei -l [WORLD]/archive/example.org/archive` shows who may do what on the way","kind":"unlisted","message":"cannot open the directory `[WORLD]/archive/example.org/archive`: Permission denied (os error 13)","path":"[WORLD]/archive/example.org/archive","severity":"unread","type":"finding","version":1}
 {"counts":{"failed":0,"items":0,"unlisted_directories":1},"exit_code":3,"type":"summary","version":1}
 
 "#]],
@@ -132,9 +132,7 @@ fn files_that_may_not_be_read() {
     assert!(ran.stdout.starts_with("unread\t"), "{}", ran.stdout);
     assert!(ran.stderr.contains("error: 1 of 2 items could not be read\n"), "{}", ran.stderr);
     let ran = world.finish(user.command("-c archive verify --json"));
-    for part in
-        [r#""outcome":"unread""#, r#""severity":"unread""#, r#""damaged":0"#, r#""unread":1"#]
-    {
+    for part in [r#""did":"unread""#, r#""severity":"unread""#, r#""damaged":0"#, r#""unread":1"#] {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
     }
     world.write(&format!("archive/{damaged}/doc/b.txt"), "c");

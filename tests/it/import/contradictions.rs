@@ -67,7 +67,7 @@ fn rows_fail_however_they_are_imported_again() {
     let [file, dir] = &right();
     rows(&world, [file, dir], "New");
     let told = import(&world, "--update --remove-source", 0);
-    assert!(told.contains("2 there already") || told.contains("updated 2"), "{told}");
+    assert!(told.contains("2 there already") || told.contains("changed 2"), "{told}");
     assert!(!world.path("in/a").exists() && !world.path("in/dir").exists());
     assert_ne!(sidecars(&world), before);
     // Also when the sources have gone.

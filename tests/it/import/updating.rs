@@ -56,7 +56,7 @@ impl Imported {
 #[test]
 fn corrected_rows_are_counted_and_on_request_carried_out() {
     let imported = Imported::new();
-    assert_eq!(imported.import("").stderr, "imported nothing; 3 there already\n");
+    assert_eq!(imported.import("").stderr, "nothing to import; 3 there already\n");
     imported.rows(["A", "New", ""], "b");
     let before = imported.texts();
     let differing = "1 row differs from the description of an item imported before";
@@ -66,16 +66,16 @@ fn corrected_rows_are_counted_and_on_request_carried_out() {
         assert!(ran.stderr.contains(differing), "{}", ran.stderr);
     }
     let planned = imported.import("--update --dry-run");
-    let expected = format!("would update {}: title: \"B\" -> \"New\"\n", imported.names[1]);
+    let expected = format!("would change {}: title: \"B\" -> \"New\"\n", imported.names[1]);
     assert_eq!(planned.succeeded(), expected);
     assert_eq!(imported.texts(), before);
     let ran = imported.import("--update");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
-    assert!(ran.stderr.ends_with("updated 1 of 3 items\n"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("changed 1 item; 2 there already\n"), "{}", ran.stderr);
     assert_eq!(imported.sidecar(1).metadata.title(), Some("New"));
     assert_eq!(imported.sidecar(2).metadata.title(), Some("C"), "an empty cell leaves it");
     assert_eq!(imported.text(0), before[0]);
-    assert_eq!(imported.import("--update").stderr, "imported nothing; 3 there already\n");
+    assert_eq!(imported.import("--update").stderr, "nothing to import; 3 there already\n");
 }
 
 /// A relation that is new in a row completes an item that is there: the run says so, before and after.
@@ -103,12 +103,12 @@ fn relations_that_items_lack_are_set_and_reported() {
     imported.world.write("in/m.csv", "path,relation.metadata\na,row:c\nb,\nc,\n");
     let change = format!("{}: relations.metadata: nothing -> \"{c}\"", imported.names[0]);
     let ran = imported.import("--dry-run");
-    assert_eq!(ran.succeeded(), format!("would update {change}\n"));
-    assert_eq!(ran.stderr, "would update 1 of 3 items\n");
+    assert_eq!(ran.succeeded(), format!("would change {change}\n"));
+    assert_eq!(ran.stderr, "would change 1 item; 2 there already; nothing was changed\n");
     let ran = imported.import("");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert_eq!(ran.stderr, format!("updated {change}\nupdated 1 of 3 items\n"));
-    assert_eq!(imported.import("").stderr, "imported nothing; 3 there already\n");
+    assert_eq!(ran.stderr, format!("changed {change}\nchanged 1 item; 2 there already\n"));
+    assert_eq!(imported.import("").stderr, "nothing to import; 3 there already\n");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn only_originals_are_updated() {
     }
     assert_eq!(imported.texts(), before);
     let records = imported.import("--update --json").stdout;
-    assert_eq!(records.matches("\"outcome\":\"not_updated\"").count(), 1, "{records}");
+    assert_eq!(records.matches("\"did\":\"not_updated\"").count(), 1, "{records}");
 }
 
 #[test]

@@ -117,8 +117,8 @@ fn counts_one_prefix() {
     };
     let other = stats("Other.org/old");
     assert_eq!((&other["total"]["items"], &other["total"]["bytes"]), (&1.into(), &3.into()));
-    assert_eq!(other["prefixes"].as_object().unwrap().len(), 1);
-    assert_eq!(other["formats"].as_array().unwrap().len(), 1);
+    assert_eq!(other["by_prefix"].as_object().unwrap().len(), 1);
+    assert_eq!(other["by_ending"].as_object().unwrap().len(), 1);
     assert_eq!(stats("example.org/archive")["total"]["items"], 1);
     assert_eq!(stats("example.org/none")["total"]["items"], 0);
 }

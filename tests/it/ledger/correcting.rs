@@ -47,7 +47,7 @@ fn every_correction_is_a_line() {
     let ran = world.run("-c archive recover --accept-loss --dry-run");
     let (lost, rest) = ran.succeeded().split_once('\n').unwrap();
     let nothing = format!(
-        "would give up: {gone}: the item; nothing in sight has it; lost is the Original of "
+        "would give up {gone}: the item; nothing in sight has it; last known is the Original of "
     );
     assert!(lost.starts_with(&nothing), "{lost}");
     assert_eq!(rest, lines("would be "));
@@ -69,7 +69,7 @@ fn every_correction_is_a_line() {
     assert_eq!(told(&world.path("archive")), Told::default());
     let ran = world.run("-c archive recover --accept-loss");
     assert_eq!(ran.succeeded(), "", "nothing is asked if nothing is given up");
-    assert!(ran.stderr.contains("the ledger agrees with the items"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no line of the ledger was corrected"), "{}", ran.stderr);
     let shown = world.run(&format!("-c archive show {gone}"));
     assert_ne!(shown.code, 0);
     assert!(shown.stderr.contains("given up as lost"), "{}", shown.stderr);
@@ -96,14 +96,14 @@ fn every_correction_is_a_record() {
         records.retain(|it| it["type"] != "finding");
         let found: Vec<_> = records
             .iter()
-            .map(|it| [&it["id"], &it["outcome"], &it["was"], &it["state"]].map(|it| it.as_str()))
+            .map(|it| [&it["id"], &it["did"], &it["was"], &it["state"]].map(|it| it.as_str()))
             .collect();
         let original = Some("Original");
         let given_up = dry.then_some([Some(&*gone), Some("given_up"), original, None]);
         let expected: Vec<_> = given_up
             .into_iter()
             .chain([
-                [Some(&*deleted), Some("state_changed"), original, Some("Deleted")],
+                [Some(&*deleted), Some("line_corrected"), original, Some("Deleted")],
                 [Some(&*new), Some("recorded"), None, original],
             ])
             .collect();
@@ -187,12 +187,18 @@ fn damaged_lines_are_accepted() {
     let hint = "`urepo -c archive recover --accept-loss` accepts";
     assert!(ran.stderr.contains(hint), "{}", ran.stderr);
     let ran = world.run("-c archive recover --accept-loss --dry-run");
-    assert_eq!(ran.succeeded(), "would be accepted: 2 damaged lines of the ledger\n");
+    assert_eq!(ran.succeeded(), "would accept 2 damaged lines of the ledger\n");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), damaged);
     let ran = world.run("-c archive recover --accept-loss --json");
     let records = ran.succeeded().lines().map(|line| serde_json::from_str(line).unwrap());
     let records: Vec<serde_json::Value> = records.collect();
-    assert_eq!(records[0], serde_json::json!({ "type": "gap", "version": 1, "damaged": 2 }));
+    assert_eq!(
+        records[0],
+        serde_json::json!({
+            "type": "finding", "version": 1, "kind": "ledger", "severity": "notice",
+            "message": "accepted 2 damaged lines of the ledger",
+        })
+    );
     assert_eq!(records.last().unwrap()["counts"]["damaged_lines"], 2);
     assert!(std::fs::read_to_string(&file).unwrap().starts_with(&damaged));
     let ran = world.run("-c archive verify");
@@ -202,7 +208,7 @@ fn damaged_lines_are_accepted() {
     world.run(&format!("-c archive delete {kept} --force last --yes")).succeeded();
     assert_eq!(world.run("-c archive verify").code, 0);
     let ran = world.run("-c archive recover --accept-loss");
-    assert!(ran.stderr.contains("the ledger agrees with the items"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no line of the ledger was corrected"), "{}", ran.stderr);
     append(&file, "more\n");
     assert_eq!(world.run("-c archive verify").code, 20);
 }
@@ -307,7 +313,7 @@ fn a_ledger_that_was_put_back_stops_changes_of_items() {
     assert_eq!(ran.succeeded().matches("would be taken in").count(), 2, "{}", ran.stdout);
     assert!(ran.stderr.contains("what is missing between "), "{}", ran.stderr);
     assert_eq!(run_as(&world, "other", "-c archive verify").code, 20);
-    let planned = ran.stdout.replace("would be ", "");
+    let planned = ran.stdout.replace("would be ", "").replace("would accept", "accepted");
     assert_eq!(world.run("-c archive recover --restored").succeeded(), planned);
     world.run(&format!("-c archive {}", changes[0])).succeeded();
     for state in [".state", "other"] {

@@ -47,10 +47,10 @@ fn what_is_deleted_and_purged_there() {
     snapbox::assert_data_eq!(
         told,
         str![[r#"
-exit 0
 deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
 exit 0
-purged 1 entry of the trash, [..]; [..] freed
+exit 0
+purged 1 item, [..]; [..] freed
 exit 0
 verified 3 items, 2 files, 2 B: no damage
 
@@ -75,16 +75,16 @@ fn what_is_purged_without_a_reserve() {
     snapbox::assert_data_eq!(
         told,
         str![[r#"
+deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
+deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
 exit 0
-deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
-deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
-deleted 2 items
+deleted 2 items, 2 files, 2 B
 exit 1
 error: cannot make the directory `[WORLD]/mount/archive/.urepo/staging/[..]`
 caused by: No space left on device (os error 28)
 hint: make room, `df -h [WORLD]/mount/archive` shows how much there is, and repeat the command
 exit 0
-purged 2 entries of the trash, [..]; [..] freed
+purged 2 items, [..]; [..] freed
 exit 0
 verified 3 items, 1 file, 1 B: no damage
 
@@ -110,11 +110,11 @@ fn a_copy_is_deleted_there_though_the_ledger_is_lost() {
     snapbox::assert_data_eq!(
         told,
         str![[r#"
+deleted the Copy of example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
 exit 0
 warning: `[WORLD]/mount/archive/.urepo/ledger` was missing and has been rebuilt; the ledger lists the 3 items found, and no item lost before
-deleted example.org/archive/[..]; its files are in the trash until `urepo -c mount/archive purge`
 exit 0
-purged 1 entry of the trash, [..]; [..] freed
+purged 1 item, [..]; [..] freed
 example.org/archive/[..]
 link       http://urlib.net/example.org/archive/[..]
 deposited  [..] UTC

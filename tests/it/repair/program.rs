@@ -285,11 +285,11 @@ fn a_bad_item_does_not_stop_the_others() {
     let told = records(&ran);
     let find = |id: &str| told.iter().find(|record| record["id"] == *id).unwrap();
     let mended = find(&name);
-    assert_eq!(&mended["outcome"], &json!("repaired"));
+    assert_eq!(&mended["did"], &json!("repaired"));
     assert_eq!(mended["steps"][0]["path"], "a.txt");
     assert_eq!(mended["steps"][0]["action"], "take");
     let failed = find(&other);
-    assert_eq!((&failed["outcome"], &failed["error"]["code"]), (&json!("failed"), &json!(20)));
+    assert_eq!((&failed["did"], &failed["error"]["code"]), (&json!("failed"), &json!(20)));
     let summary = told.last().unwrap();
     assert_eq!(summary["type"], "summary");
     for (key, value) in [("items", 1), ("skipped", 0), ("damaged", 1), ("failed", 0)] {

@@ -227,5 +227,5 @@ restored [NAME]: sidecar built from [WORLD]/mirror, state Original; 1 file from 
     fs::remove_dir_all(world.path("archive/example.org")).unwrap();
     let end = name.rsplit('/').next().unwrap();
     let ran = world.run(&format!("-c archive repair {end} --from mirror --json"));
-    assert!(ran.succeeded().contains("\"vanished\":true"), "{}", ran.stdout);
+    assert!(ran.succeeded().contains("\"did\":\"restored\""), "{}", ran.stdout);
 }

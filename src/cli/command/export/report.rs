@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use urepo::export::{ExportError, Exported, Outcome, Summary};
 
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Item};
@@ -20,7 +21,7 @@ pub(super) struct Reporter<'a> {
 
 impl<'a> Reporter<'a> {
     pub(super) fn new(context: &'a Context, is_single: bool, is_stream: bool) -> Reporter<'a> {
-        Reporter { context, is_stream, report: Report::new(context, "exported", is_single) }
+        Reporter { context, is_stream, report: Report::new(context, Did::Exported, is_single) }
     }
 
     /// Reports the outcomes of a group.
@@ -39,7 +40,7 @@ impl<'a> Reporter<'a> {
         Ok(())
     }
 
-    fn tell(&self, name: &str, exported: &Exported) -> Done {
+    fn tell(&mut self, name: &str, exported: &Exported) -> Done {
         let printer = &self.context.printer;
         let Exported { place, files, bytes, lost } = exported;
         let is_dry = self.context.global.dry_run;
@@ -52,6 +53,7 @@ impl<'a> Reporter<'a> {
             let what = human::count(count, what);
             printer.warning(&format!("{name}: {what} {done}"));
         }
+        self.report.add(Did::Exported, (*files, *bytes));
         let size = human::size(*files, *bytes);
         if printer.json {
             return printer.record(&Item {
@@ -64,7 +66,7 @@ impl<'a> Reporter<'a> {
                     links_followed: lost.links_followed,
                     empty_directories: lost.empty_directories,
                 }),
-                ..Item::became(name, "exported")
+                ..Item::became(name, Did::Exported)
             });
         }
         if is_dry {
@@ -79,14 +81,12 @@ impl<'a> Reporter<'a> {
 
     /// Reports the end of the run, with failures of the selection.
     pub(super) fn finish(mut self, summary: Summary) -> Done {
-        let Summary { exported, files, bytes, cut_short, fatal, .. } = summary;
+        let Summary { cut_short, fatal, .. } = summary;
         let _ = self.report.unresolved();
         if let Some(error) = fatal {
             self.report.fatal(error.into());
         }
-        let is_dry = self.context.global.dry_run;
-        let failed = self.report.errors();
-        let all = exported + failed;
+        let all = self.report.number_of(Did::Exported) + self.report.errors();
         if cut_short {
             self.report.caused_by("the stream ends in the middle of it; do not use it");
         }
@@ -95,13 +95,6 @@ impl<'a> Reporter<'a> {
             let hint = "the reason is named above; leave that item out, or repair it";
             Failure::new(Exit::Damage, message).hint(hint)
         });
-        let verb = if is_dry { "would export" } else { "exported" };
-        let closing = match exported {
-            0 => format!("{verb} nothing"),
-            _ => format!("{verb} {}", human::items(exported, files, bytes)),
-        };
-        let counts = &mut self.report.summary.counts;
-        (counts.items, counts.files, counts.bytes) = (exported, Some(files), Some(bytes));
-        self.report.finish(End { partial, closing: Some(closing), ..End::default() })
+        self.report.finish(End { partial, ..End::default() })
     }
 }

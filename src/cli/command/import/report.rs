@@ -11,9 +11,10 @@ use urepo::import::{
 };
 use urepo::item::State;
 
-use super::summary::{closing, is_passing, is_refused_by_rule, missed, partial};
+use super::summary::{besides, is_passing, is_refused_by_rule, missed, partial};
 use crate::cli::command::meta;
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::explain::Explain as _;
 use crate::cli::failure::Failure;
@@ -84,7 +85,7 @@ impl<'a> Reporter<'a> {
         collection: &'a Collection,
         failed: Option<RejectsFile>,
     ) -> Reporter<'a> {
-        let report = Report::new(context, "imported", false);
+        let report = Report::new(context, Did::Imported, false);
         Reporter {
             context,
             collection,
@@ -150,10 +151,12 @@ impl<'a> Reporter<'a> {
             Became::Updated { name, changes } => {
                 let changes: Vec<_> = changes.iter().map(meta::report::line).collect();
                 let changes = changes.join(", ");
-                if self.report.is_dry() {
-                    Some(format!("would update {name}: {changes}"))
+                let is_dry = self.report.is_dry();
+                let line = format!("{} {name}: {changes}", Did::Changed.verb(is_dry));
+                if is_dry {
+                    Some(line)
                 } else {
-                    printer.note(&format!("updated {name}: {changes}"));
+                    printer.note(&line);
                     None
                 }
             }
@@ -214,49 +217,51 @@ impl<'a> Reporter<'a> {
 
     fn record(&self, event: Event) -> Item<'static> {
         let Event { source, path, row, became, left, rejected } = event;
-        let (outcome, item) = match became {
+        let (did, item) = match became {
             Became::Planned { files, bytes, left_out } => {
                 let (files, bytes) = (Some(files), Some(bytes));
                 let left_out = LeftOutPath::all(&left_out);
-                ("imported", Item { dry_run: true, files, bytes, left_out, ..Item::default() })
+                (Did::Imported, Item { dry_run: true, files, bytes, left_out, ..Item::default() })
             }
-            Became::Item(deposited) => ("imported", Item::deposited(self.collection, &deposited)),
-            Became::There(name) => ("skipped", Item::named(self.collection, &name)),
-            Became::OtherRules(name) => ("other_rules", Item::named(self.collection, &name)),
+            Became::Item(deposited) => {
+                (Did::Imported, Item::deposited(self.collection, &deposited))
+            }
+            Became::There(name) => (Did::Unchanged, Item::named(self.collection, &name)),
+            Became::OtherRules(name) => (Did::OtherRules, Item::named(self.collection, &name)),
             Became::LeftOut(rule) => {
-                ("left_out", Item { rule: Some(rule.to_string()), ..Item::default() })
+                (Did::LeftOut, Item { rule: Some(rule.to_string()), ..Item::default() })
             }
             Became::Left(line) => {
-                ("left", Item { departure: Some(line.to_string()), ..Item::of(&line.name) })
+                (Did::Departed, Item { departure: Some(line.to_string()), ..Item::of(&line.name) })
             }
-            Became::Twice => ("repeated", Item::default()),
+            Became::Twice => (Did::Repeated, Item::default()),
             Became::Updated { name, changes } => {
                 let changes = changes.iter().map(Changed::of).collect();
-                ("updated", Item { changes, ..Item::named(self.collection, &name) })
+                (Did::Changed, Item { changes, ..Item::named(self.collection, &name) })
             }
             Became::NotUpdated { name, reason } => {
                 let item = Item::of(&name);
                 match reason {
                     NotUpdated::State(state) => {
-                        ("not_updated", Item { state: Some(state.to_string()), ..item })
+                        (Did::NotUpdated, Item { state: Some(state.to_string()), ..item })
                     }
                     NotUpdated::Left(line) => {
-                        ("not_updated", Item { departure: Some(line.to_string()), ..item })
+                        (Did::NotUpdated, Item { departure: Some(line.to_string()), ..item })
                     }
                     NotUpdated::Failed(error) => {
                         let error = Some((&Failure::from(error)).into());
-                        ("failed", Item { error, ..item })
+                        (Did::Failed, Item { error, ..item })
                     }
                 }
             }
-            Became::Unsettled => ("unsettled", Item::default()),
+            Became::Unsettled => (Did::Unsettled, Item::default()),
             Became::Failed(error) => {
                 let error = Some((&Failure::from(error)).into());
-                ("failed", Item { error, ..Item::default() })
+                (Did::Failed, Item { error, ..Item::default() })
             }
         };
         Item {
-            outcome: Some(outcome),
+            did: Some(did),
             line: row.map(|row| row.line),
             kept_sources: left,
             moved_to: rejected.and_then(Result::ok).map(|path| PathAt::new("moved_to", &path)),
@@ -291,27 +296,24 @@ impl<'a> Reporter<'a> {
         }
         let is_planned = wait.is_some();
         let mut report = self.report;
+        let &Updated { differing, updated, not_updated, .. } = &summary.rows;
+        report.add_all(Did::Imported, summary.imported, (summary.files, summary.bytes));
+        report.add_all(Did::Changed, updated, (0, 0));
+        report.add_all(Did::Unchanged, summary.there.saturating_sub(updated), (0, 0));
+        report.summary.counts.failed = summary.failed;
         let mut is_whole = !self.context.interrupt.requested();
         if let Some(error) = summary.fatal.take() {
             is_whole = false;
-            report.fatal_after(if is_planned { 0 } else { summary.imported }, error);
+            report.fatal_after(error);
         }
         report.summary.complete = Some(is_whole);
         report.summary.wait_seconds = wait.map(|wait| wait.as_secs());
-        let counts = &mut report.summary.counts;
-        (counts.items, counts.failed) = (summary.imported, summary.failed);
-        counts.skipped = Some(summary.there);
-        (counts.files, counts.bytes) = (Some(summary.files), Some(summary.bytes));
         report.count("unsettled", summary.unsettled);
         report.count("kept_sources", summary.left);
         report.count("left_out", self.left_out.total());
-        let &Updated { differing, updated, not_updated, .. } = &summary.rows;
-        for (what, number) in [
-            ("deleted", summary.deleted),
-            ("differing", differing),
-            ("updated", updated),
-            ("not_updated", not_updated),
-        ] {
+        for (what, number) in
+            [("deleted", summary.deleted), ("differing", differing), ("not_updated", not_updated)]
+        {
             if number > 0 {
                 report.count(what, number);
             }
@@ -341,7 +343,7 @@ impl<'a> Reporter<'a> {
         report.finish(End {
             hint: REPEAT,
             partial,
-            closing: Some(closing(&summary, wait)),
+            besides: besides(&summary, wait),
             ..End::default()
         })
     }

@@ -48,37 +48,18 @@ pub(super) fn partial(summary: &Summary, passing: u64, is_planned: bool) -> Opti
     }
 }
 
-/// The last line.
-pub(super) fn closing(summary: &Summary, wait: Option<Duration>) -> String {
-    let (updated, there) = (summary.rows.updated, summary.there);
-    let update = if wait.is_some() { "would update" } else { "updated" };
-    let is_idle = summary.imported == 0;
-    let verb = if wait.is_some() { "would import" } else { "imported" };
-    let mut text = match summary.imported {
-        0 if updated > 0 => format!("{update} {updated} of {}", human::count(there, "item")),
-        0 => format!("{verb} nothing"),
-        items => format!("{verb} {}", human::items(items, summary.files, summary.bytes)),
-    };
-    if there > 0 && !(is_idle && updated > 0) {
-        text += &format!("; {there} there already");
-        if updated > 0 {
-            text += &format!("; {update} {updated}");
-        }
-    }
-    if summary.rows.not_updated > 0 {
-        text += &format!("; {} not updated", summary.rows.not_updated);
-    }
-    if summary.deleted > 0 {
-        let deleted = summary.deleted;
-        text += &format!("; {deleted} {} deleted here", human::was_or_were(deleted));
-    }
-    if summary.unsettled > 0 {
-        text += &format!("; {} changed a moment ago", summary.unsettled);
-    }
-    if let Some(wait) = wait.filter(|wait| !wait.is_zero()) {
-        text += &format!("; the identifiers take {}", human::duration(wait));
-    }
-    text
+/// The rest of the last line, after the items.
+pub(super) fn besides(summary: &Summary, wait: Option<Duration>) -> Vec<String> {
+    let deleted = summary.deleted;
+    let counts = [
+        (summary.rows.not_updated, "not updated".to_owned()),
+        (deleted, format!("{} deleted here", human::was_or_were(deleted))),
+        (summary.unsettled, "changed a moment ago".to_owned()),
+    ];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let wait = wait.filter(|wait| !wait.is_zero());
+    let wait = wait.map(|wait| format!("the identifiers take {}", human::duration(wait)));
+    counts.map(|(count, what)| format!("{count} {what}")).chain(wait).collect()
 }
 
 /// The step that an error kept a source from, as a participle: a row whose relations fail has its item.

@@ -124,8 +124,7 @@ impl Adoption<'_> {
             Mode::Plan { root, .. } => root,
             Mode::Act { collection, .. } => collection.root(),
         };
-        let reporter =
-            report::Reporter { context, root, planned: matches!(mode, Mode::Plan { .. }) };
+        let mut reporter = report::Reporter::new(context, root);
         let known = context.known_if_any(&[])?;
         // The tree may be in the settings before it is a collection.
         let missing = known.missing.into_iter().filter(|it| it.path != root.path());

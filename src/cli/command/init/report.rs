@@ -5,25 +5,34 @@ use urepo::adopt::{AdoptError, Outcome, Plan, Summary};
 use urepo::disk::Dir;
 
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::records::{self, Adoption, Item, PathAt, Stray};
+use crate::cli::records::{self, Adoption, Finding, Item, PathAt};
 use crate::cli::report::{End, REPEAT, Report};
 use crate::cli::{Done, human};
 
 pub(super) struct Reporter<'a> {
-    pub(super) context: &'a Context,
-    pub(super) root: &'a Dir,
-    /// Whether this is a dry run.
-    pub(super) planned: bool,
+    context: &'a Context,
+    root: &'a Dir,
+    report: Report<'a>,
 }
 
-impl Reporter<'_> {
+impl<'a> Reporter<'a> {
+    pub(super) fn new(context: &'a Context, root: &'a Dir) -> Reporter<'a> {
+        Reporter { context, root, report: Report::new(context, Did::Adopted, false) }
+    }
+
     /// Reports the outcomes of a group, in one write.
-    pub(super) fn report_all(&self, outcomes: Vec<Outcome>) -> Result<(), AdoptError> {
+    pub(super) fn report_all(&mut self, outcomes: Vec<Outcome>) -> Result<(), AdoptError> {
         let printer = &self.context.printer;
         let mut output = printer.output();
         for outcome in outcomes {
+            match &outcome {
+                Outcome::Taken(plan) => self.report.add(Did::Adopted, (plan.files, plan.bytes)),
+                Outcome::There(_) => self.report.add(Did::Unchanged, (0, 0)),
+                Outcome::Stray { .. } | Outcome::Refused { .. } => {}
+            }
             if printer.json {
                 output.record(&self.record(outcome));
             } else if let Some(line) = self.line(outcome) {
@@ -73,18 +82,24 @@ impl Reporter<'_> {
             Outcome::Taken(plan) => self.item(&plan),
             Outcome::There(name) => {
                 let path = Some(records::path(&self.root.path_of(name.as_str())));
-                Item { path, ..Item::became(&name, "skipped") }
+                Item { path, ..Item::became(&name, Did::Unchanged) }
             }
             Outcome::Stray { path, why } => {
-                let path = records::path(&self.root.path_of(path));
-                return records::to_json(&Stray { path, reason: why.to_string() });
+                return records::to_json(&Finding {
+                    path: Some(records::path(&self.root.path_of(path))),
+                    kind: Some("stray"),
+                    severity: "notice".to_owned(),
+                    message: why.to_string(),
+                    dry_run: self.report.is_dry(),
+                    ..Finding::default()
+                });
             }
             Outcome::Refused { path, error } => {
                 let error = Some((&Failure::from(error)).into());
-                Item { error, ..Item::became(&path, "failed") }
+                Item { error, ..Item::became(&path, Did::Failed) }
             }
         };
-        records::to_json(&Item { dry_run: self.planned, ..item })
+        records::to_json(&Item { dry_run: self.report.is_dry(), ..item })
     }
 
     fn item(&self, plan: &Plan) -> Item<'static> {
@@ -102,15 +117,15 @@ impl Reporter<'_> {
                 notes: plan.notes.iter().map(ToString::to_string).collect(),
                 beside: plan.beside.iter().map(|path| records::path(path)).collect(),
             }),
-            ..Item::became(&plan.name, "adopted")
+            ..Item::became(&plan.name, Did::Adopted)
         }
     }
 
     /// Reports the end of the run, with its exit code.
-    pub(super) fn finish(&self, mut summary: Summary) -> Done {
-        let mut report = Report::new(self.context, "adopted", false);
+    pub(super) fn finish(self, mut summary: Summary) -> Done {
+        let mut report = self.report;
         if let Some(error) = summary.fatal.take() {
-            report.fatal_after(summary.taken, error);
+            report.fatal_after(error);
         }
         let partial = if summary.refused > 0 {
             let all = summary.refused + summary.taken + summary.there;
@@ -120,30 +135,16 @@ impl Reporter<'_> {
         } else {
             (summary.taken + summary.there == 0).then(|| no_items(self.root.path()))
         };
-        let counts = &mut report.summary.counts;
-        (counts.items, counts.failed) = (summary.taken, summary.refused);
-        counts.skipped = Some(summary.there);
-        (counts.files, counts.bytes) = (Some(summary.files), Some(summary.bytes));
+        report.summary.counts.failed = summary.refused;
         report.count("strays", summary.strays);
-        let is_told = summary.refused == 0 || summary.taken > 0;
-        let closing = is_told.then(|| self.closing(&summary));
-        report.finish(End { hint: REPEAT, partial, closing, ..End::default() })
-    }
-
-    fn closing(&self, summary: &Summary) -> String {
-        let mut text = if summary.taken == 0 {
-            "nothing to take in".to_owned()
-        } else {
-            let verb = if self.planned { "would take in" } else { "took in" };
-            format!("{verb} {}", human::items(summary.taken, summary.files, summary.bytes))
-        };
-        if summary.there > 0 {
-            text += &format!("; {} there already", summary.there);
-        }
-        if summary.strays > 0 {
-            text += &format!("; {} left alone", human::count(summary.strays, "stray"));
-        }
-        text
+        let strays = human::count(summary.strays, "stray");
+        let strays = (summary.strays > 0).then(|| format!("{strays} left alone"));
+        report.finish(End {
+            hint: REPEAT,
+            partial,
+            besides: strays.into_iter().collect(),
+            ..End::default()
+        })
     }
 }
 

@@ -15,6 +15,7 @@ use urepo::item::States;
 
 use super::{LONG, List, tell_gone};
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{self, Item};
@@ -90,7 +91,7 @@ pub(super) fn run(
         tell_gone(context, gone);
         indexed::judge(catalog.report()).err()
     };
-    let mut report = Report::reading(context, "found", false);
+    let mut report = Report::reading(context, Did::Sound, false);
     report.summary.counts.items = found;
     report.count("unlisted_directories", unlisted.len() as u64);
     report.finish(End { partial, ..End::default() })

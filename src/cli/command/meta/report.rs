@@ -14,6 +14,7 @@ use urepo::sidecar::KeyChange;
 
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::failure::Failure;
 use crate::cli::records::{Changed, Item};
 use crate::cli::report::{End, Report};
@@ -121,7 +122,7 @@ pub(in crate::cli::command) struct AmendReporter<'a> {
 
 impl<'a> AmendReporter<'a> {
     pub(in crate::cli::command) fn new(context: &'a Context, is_single: bool) -> AmendReporter<'a> {
-        let report = Report::new(context, "changed", is_single);
+        let report = Report::new(context, Did::Changed, is_single);
         AmendReporter {
             context,
             report,
@@ -151,22 +152,17 @@ impl<'a> AmendReporter<'a> {
         let name = &plan.name;
         let record = Item {
             changes: plan.changes.iter().map(Changed::of).collect(),
-            ..Item::became(name, "changed")
+            ..Item::became(name, Did::Changed)
         };
         let changes: Vec<_> = plan.changes.iter().map(line).collect();
-        let changes = changes.join(", ");
-        let keys: Vec<_> = plan.changes.iter().map(|change| short(&change.key)).collect();
-        let done = format!("changed {name}: {}", escape::one_line(&keys.join(", ")));
-        let planned = format!("would change {name}: {changes}");
-        let flow = self.report.outcome(record, &planned, &done);
+        let changes = format!(": {}", changes.join(", "));
+        let flow = self.report.outcome(record, &changes, &changes);
         if let Some(items) = &mut self.changed_items {
             let mut hasher = DefaultHasher::new();
             name.folded().hash(&mut hasher);
-            // As an item, it counts once.
-            self.report.summary.counts.items -= u64::from(!items.insert(hasher.finish()));
-        }
-        if !self.context.printer.json && !self.report.is_dry() {
-            self.context.printer.detail(&format!("  {changes}"));
+            if !items.insert(hasher.finish()) {
+                self.report.add_again(Did::Changed);
+            }
         }
         flow
     }
@@ -180,10 +176,10 @@ impl<'a> AmendReporter<'a> {
     pub(super) fn unchanged(&mut self, name: &RepositoryName) -> ControlFlow<()> {
         let told = format!("{name} stays as it is");
         if self.names_unchanged || self.context.printer.json {
-            return self.report.unchanged(Item::became(name, "unchanged"), &told);
+            return self.report.unchanged(Item::of(name), &told);
         }
         self.context.printer.detail(&told);
-        *self.report.summary.counts.skipped.get_or_insert_default() += 1;
+        self.report.add(Did::Unchanged, (0, 0));
         ControlFlow::Continue(())
     }
 
@@ -214,8 +210,7 @@ impl<'a> AmendReporter<'a> {
             self.report.fatal(failure);
         }
         let _ = self.report.unresolved();
-        let closing = self.report.changed_items("change");
-        self.report.finish(End { partial, closing, ..End::default() })
+        self.report.finish(End { partial, ..End::default() })
     }
 }
 

@@ -84,6 +84,9 @@ impl Set {
                 "`urepo meta set ITEM… KEY=VALUE…`; `KEY+=`, `KEY-=` and `KEY=` add and remove",
             ));
         }
+        for other in &self.with {
+            context.open_named(other)?;
+        }
         edits.iter().try_for_each(|it| it.check().map_err(|it| it.explain_word()))?;
         if !relations.is_empty() {
             return self.relate(context, &selection, (&edits, &relations));

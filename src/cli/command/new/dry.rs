@@ -5,9 +5,10 @@ use urepo::deposit::{DepositTarget, Options, Plan, Request, Source};
 use urepo::holdings::Peers;
 use urepo::progress::NoProgress;
 
-use super::report::{DEPOSITED, origin, path_of};
+use super::report::{origin, path_of};
 use super::sources::Requests;
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::leave_out::LeftOutTally;
 use crate::cli::records::{Item, LeftOutPath};
 use crate::cli::report::{End, Report};
@@ -23,15 +24,13 @@ pub(super) fn run(
 ) -> Done {
     Issuer::new(collection, &context.agent, &context.clock, issue)?;
     let place = DepositTarget::new(collection, Peers::default(), &context.clock)?;
-    let mut report = Report::new(context, "deposited", is_single);
-    let mut bytes = 0_u64;
+    let mut report = Report::new(context, Did::Deposited, is_single);
     let mut left_out = LeftOutTally::default();
     for request in requests {
         let words = request.source.describe();
         let source = Some(origin(&words, path_of(&request.source).as_deref()));
         let flow = match Plan::of_request(&request, options, &place, &NoProgress) {
             Ok(plan) => {
-                bytes += plan.bytes;
                 for entry in &plan.entries {
                     context.printer.detail(&format!("  doc/{}", entry.path));
                 }
@@ -39,14 +38,13 @@ pub(super) fn run(
                 let item = Item {
                     source,
                     left_out: LeftOutPath::all(&plan.left_out),
-                    outcome: DEPOSITED,
+                    did: Some(Did::Deposited),
                     files: Some(plan.files() as u64),
                     bytes: Some(plan.bytes),
                     ..Item::default()
                 };
-                let line = format!("would deposit {words}: {}", size(&request, &plan));
-                let line = escape::one_line(&line);
-                report.outcome(item, &line, "")
+                let line = format!("{words}: {}", size(&request, &plan));
+                report.outcome(item, &escape::one_line(&line), "")
             }
             Err(error) => report.failed_with(Item { source, ..Item::default() }, error.into()),
         };
@@ -54,7 +52,6 @@ pub(super) fn run(
             break;
         }
     }
-    report.summary.counts.bytes = Some(bytes);
     report.count("kept_sources", 0);
     report.count("left_out", left_out.total());
     left_out.tell(context);

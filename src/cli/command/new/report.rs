@@ -9,6 +9,7 @@ use urepo::deposit::{DepositError, Deposited, Outcome, Source, Summary};
 use urepo::identity::RepositoryName;
 
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::leave_out::{LeftOutTally, warn_of_dropped};
@@ -43,11 +44,13 @@ impl Reporter<'_> {
             let origin = Some(origin(&source, path.as_deref()));
             match result {
                 Ok(deposited) => {
+                    let payload = &deposited.payload;
+                    self.report.add(Did::Deposited, (payload.files, payload.bytes));
                     self.last = Some(deposited.label.name.clone());
                     self.warn(&source, &deposited);
                     if printer.json {
                         let item = Item::deposited(self.collection, &deposited);
-                        output.record(&Item { source: origin, outcome: DEPOSITED, ..item });
+                        output.record(&Item { source: origin, did: Some(Did::Deposited), ..item });
                     } else {
                         output.line(deposited.label.name.as_str());
                     }
@@ -85,9 +88,6 @@ impl Reporter<'_> {
     }
 }
 
-/// The outcome of a deposit in records and summaries.
-pub(super) const DEPOSITED: Option<&str> = Some("deposited");
-
 /// The one path of a source.
 pub(super) fn path_of(source: &Source) -> Option<PathBuf> {
     match source {
@@ -112,30 +112,27 @@ pub(super) fn origin(words: &str, path: Option<&Path>) -> PathAt {
 pub(super) fn finish(summary: Summary, reporter: Reporter<'_>) -> Done {
     let Reporter { context, mut report, kept_sources, left_out, is_in_doubt, .. } = reporter;
     left_out.tell(context);
-    let printer = &context.printer;
     context.warn_of(&summary.notices);
-    let Summary { deposited, bytes, fatal, .. } = summary;
+    let Summary { deposited, fatal, .. } = summary;
     // The error of the item has the same cause, and names the item.
     if let Some(error) = fatal.filter(|_| !is_in_doubt) {
-        report.fatal_after(deposited, error);
+        report.fatal_after(error);
     }
     let partial = (report.errors() == 0 && kept_sources > 0).then(|| {
         let items = human::count(kept_sources, "item");
         Failure::new(Exit::Partial, format!("the sources of {items} are still there"))
             .hint("each is named above, with its reason")
     });
-    (report.summary.counts.items, report.summary.counts.bytes) = (deposited, Some(bytes));
     report.count("kept_sources", kept_sources);
     report.count("left_out", left_out.total());
-    let is_told = !report.is_single() && printer.verbosity == Verbosity::Verbose;
-    let items = human::count(deposited, "item");
     report.finish(End {
         hint: Some("every printed identifier is durable; nothing is left of the other items"),
         partial,
         failed_hint: (deposited > 0).then_some(
             "the other paths are deposited; repeat the command with only the paths named above",
         ),
-        closing: is_told.then(|| format!("deposited {items}, {}", human::bytes(bytes))),
+        // The identifiers are the answer.
+        is_silent: context.printer.verbosity != Verbosity::Verbose,
         ..End::default()
     })
 }

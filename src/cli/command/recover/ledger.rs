@@ -6,8 +6,9 @@ use urepo::identity::{Instant, SECOND};
 
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::failure::Failure;
-use crate::cli::records::{Gap, Item};
+use crate::cli::records::{Finding, Item};
 use crate::cli::{Done, human};
 
 /// Corrects the ledger. Of what is lost, and of items that do not follow their lines, a person is asked apart.
@@ -106,7 +107,7 @@ pub(super) fn closing(corrected: &Corrected) -> String {
     let lines = human::count(corrected.damaged, "damaged line");
     match (corrected.added.len(), corrected.damaged) {
         (0, 0) if corrected.is_put_back => "accepted the ledger as it is".to_owned(),
-        (0, 0) => "the ledger agrees with the items".to_owned(),
+        (0, 0) => "no line of the ledger was corrected".to_owned(),
         (0, _) => format!("accepted {lines} of the ledger"),
         (_, 0) => format!("corrected the ledger for {items}"),
         _ => format!("corrected the ledger for {items}, and accepted {lines}"),
@@ -116,26 +117,23 @@ pub(super) fn closing(corrected: &Corrected) -> String {
 fn report_all(context: &Context, collection: &Collection, corrected: &Corrected) -> Done {
     let Corrected { added, damaged, is_put_back } = corrected;
     added.iter().try_for_each(|correction| tell(context, collection, correction))?;
-    let is_dry = context.global.dry_run;
-    if *damaged == 0 && !is_put_back {
-        return Ok(());
-    }
-    if context.printer.json {
-        let (damaged, put_back) = (*damaged, *is_put_back);
-        return context.printer.record(&Gap { damaged, put_back, dry_run: is_dry });
-    }
-    let would = if is_dry { "would be " } else { "" };
-    if *is_put_back {
-        let line = format!("{would}accepted: a ledger that was shortened or put back");
-        context.printer.line(&line)?;
-    }
-    match *damaged {
-        0 => Ok(()),
-        damaged => {
-            let lines = human::count(damaged, "damaged line");
-            context.printer.line(&format!("{would}accepted: {lines} of the ledger"))
+    let put_back = is_put_back.then(|| "a ledger that was shortened or put back".to_owned());
+    let gap = (*damaged > 0).then(|| human::count(*damaged, "damaged line"));
+    let gap = gap.map(|lines| format!("{lines} of the ledger"));
+    let verb = Did::Accepted.verb(context.global.dry_run);
+    put_back.into_iter().chain(gap).try_for_each(|what| {
+        let message = format!("{verb} {what}");
+        if !context.printer.json {
+            return context.printer.line(&message);
         }
-    }
+        context.printer.record(&Finding {
+            kind: Some("ledger"),
+            severity: "notice".to_owned(),
+            message,
+            dry_run: context.global.dry_run,
+            ..Finding::default()
+        })
+    })
 }
 
 fn tell(context: &Context, collection: &Collection, correction: &Correction) -> Done {
@@ -145,16 +143,16 @@ fn tell(context: &Context, collection: &Collection, correction: &Correction) -> 
         return context.printer.line(&format!("{would}{}", line(correction)));
     }
     let Correction { name, was, is } = correction;
-    let (outcome, state) = match is {
-        Actual::Lost => ("given_up", None),
-        Actual::Unreadable => ("recorded", None),
-        Actual::Here(here) if was.is_none() => ("recorded", Some(here.state)),
-        Actual::Foreign { to, .. } => ("recorded", Some(to.state)),
-        Actual::Here(here) => ("state_changed", Some(here.state)),
+    let (did, state) = match is {
+        Actual::Lost => (Did::GivenUp, None),
+        Actual::Unreadable => (Did::Recorded, None),
+        Actual::Here(here) if was.is_none() => (Did::Recorded, Some(here.state)),
+        Actual::Foreign { to, .. } => (Did::Recorded, Some(to.state)),
+        Actual::Here(here) => (Did::LineCorrected, Some(here.state)),
     };
     context.printer.record(&Item {
         state: state.as_ref().map(ToString::to_string),
-        outcome: Some(outcome),
+        did: Some(did),
         was: was.as_ref().map(ToString::to_string),
         dry_run: is_dry,
         ..Item::named(collection, name)

@@ -11,13 +11,14 @@ use crate::cli::at_odds::{items_at_odds, missing};
 use crate::cli::command::given_up;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::explain::removal::copied_from_trash;
 use crate::cli::failure::Failure;
 use crate::cli::known::Known;
 use crate::cli::records::{Item, path};
 use crate::cli::report::{End, Report};
 use crate::cli::salvage::Salvage;
-use crate::cli::{Done, escape, human};
+use crate::cli::{Done, escape, human, shell};
 
 /// The items of which something is lost, and what.
 type Losses = Vec<(RepositoryName, GivenUp)>;
@@ -26,7 +27,7 @@ impl Recover {
     /// Gives up what is lost of the named items, after a person has seen what.
     pub(super) fn accept_losses(&self, context: &Context, collection: &Collection) -> Done {
         let mut names = self.named(collection)?;
-        let mut report = Report::new(context, "given up", names.len() == 1);
+        let mut report = Report::new(context, Did::GivenUp, names.len() == 1);
         let known = context.known_besides(collection, &self.others)?;
         for (name, failure) in saved(context, collection, &known, &mut names) {
             let _ = report.failed(name.as_str(), failure);
@@ -82,8 +83,12 @@ impl Recover {
                 let each = if losses.len() == 1 { "it" } else { "each" };
                 let message =
                     format!("{items} would be given up, and `--yes` needs {each} by name");
-                Err(Failure::usage(message)
-                    .hint(format!("`urepo recover --accept-loss {name} --yes` gives one up")))
+                let others =
+                    self.others.iter().map(|other| format!("--with {} ", shell::word(other)));
+                let others: String = others.collect();
+                Err(Failure::usage(message).hint(format!(
+                    "`urepo recover --accept-loss {name} {others}--yes` gives one up"
+                )))
             }
             _ => Ok((losses, unread)),
         }
@@ -119,15 +124,12 @@ impl Recover {
             let given_up = if is_dry { Ok(planned) } else { registrar.accept_loss(&name, others) };
             let flow = match given_up {
                 Ok(what) => {
-                    let text = format!("{name}: {}", words(&what));
+                    let text = format!(": {}", words(&what));
                     let was = what.line.as_ref().and_then(Event::state);
                     let was = was.as_ref().map(ToString::to_string);
                     let kept = what.kept.iter().map(|kept| path(kept)).collect();
-                    let flow = report.outcome(
-                        Item { kept, was, ..Item::became(&name, "given_up") },
-                        &format!("would give up: {text}"),
-                        &format!("given up: {text}"),
-                    );
+                    let item = Item { kept, was, ..Item::became(&name, Did::GivenUp) };
+                    let flow = report.outcome(item, &text, &text);
                     done.push(name);
                     flow
                 }

@@ -2,14 +2,14 @@
 
 use urepo::removal::{Plan, Restored, Step};
 
+use crate::cli::did::Did;
 use crate::cli::explain::removal::copied_from_trash;
 use crate::cli::human;
 use crate::cli::records::{Item, PathAt, path};
-use crate::cli::shell;
 
 /// The report of an item that did not fail.
 pub(in super::super) struct ItemReport {
-    /// The text of a run, then that of a dry run.
+    /// What follows the identifier after a run, and in a dry run; of an unchanged item, the whole line.
     pub(super) done: String,
     pub(super) planned: String,
     /// More, with `--verbose`.
@@ -21,11 +21,11 @@ impl ItemReport {
     pub(in super::super) fn of_plan(plan: &Plan<'_>) -> ItemReport {
         let Plan { name, files, bytes, .. } = plan;
         let size = human::size(*files, *bytes);
-        let (outcome, after) = match plan.step {
-            Step::Delete => ("deleted", ", leaving a tombstone"),
-            Step::Drop => ("removed", ", leaving a stub"),
-            Step::Repeat => ("deleted", ", whose deletion a backup had undone"),
-            Step::Clear => ("finished", ", which has a tombstone already"),
+        let (did, after) = match plan.step {
+            Step::Delete => (Did::Deleted, ", leaving a tombstone"),
+            Step::Drop => (Did::Dropped, ", leaving a stub"),
+            Step::Repeat => (Did::Deleted, ", whose deletion a backup had undone"),
+            Step::Clear => (Did::Finished, ", which has a tombstone already"),
         };
         let detail = match plan.proven_by {
             Some(holding) => {
@@ -36,17 +36,11 @@ impl ItemReport {
         };
         let proven_by =
             plan.proven_by.map(|holding| PathAt::new("proven_by", holding.collection.path()));
-        let record = Item {
-            files: Some(*files),
-            bytes: Some(*bytes),
-            proven_by,
-            ..Item::became(name, outcome)
-        };
+        let record =
+            Item { files: Some(*files), bytes: Some(*bytes), proven_by, ..Item::became(name, did) };
         ItemReport {
-            done: shell::pasted(&format!(
-                "deleted {name}; its files are in the trash until `urepo purge`"
-            )),
-            planned: format!("would delete {name}: {size}{after}"),
+            done: "; its files are in the trash until `urepo purge`".to_owned(),
+            planned: format!(": {size}{after}"),
             detail,
             record,
         }
@@ -55,10 +49,10 @@ impl ItemReport {
     pub(in super::super) fn of_restored(restored: &Restored) -> ItemReport {
         let Restored { name, state, was_here, kept, differing, files, bytes } = restored;
         let size = human::size(*files, *bytes);
-        let (done, planned, outcome) = if *was_here {
+        let (done, planned, did) = if *was_here {
             let kept = copied_from_trash(kept).map(|hint| format!("; {hint}"));
             let here = format!("{name} is already here as {state}{}", kept.unwrap_or_default());
-            (here.clone(), here, "skipped")
+            (here.clone(), here, Did::Unchanged)
         } else {
             let others =
                 copied_from_trash(kept).map(|hint| format!("; it is the newest one, and {hint}"));
@@ -67,15 +61,15 @@ impl ItemReport {
                 let keys = differing.join(", ");
                 others = format!(", as it was deleted: its tombstone had another {keys}{others}");
             }
-            let planned = format!("would restore {name} as {state}: {size}{others}");
-            (format!("restored {name} as {state}{others}"), planned, "restored")
+            let planned = format!(" as {state}: {size}{others}");
+            (format!(" as {state}{others}"), planned, Did::Restored)
         };
         let record = Item {
             state: Some(state.to_string()),
             files: Some(*files),
             bytes: Some(*bytes),
             kept: kept.iter().map(|kept| path(kept)).collect(),
-            ..Item::became(name, outcome)
+            ..Item::became(name, did)
         };
         ItemReport { done, planned, detail: format!("  {size}"), record }
     }

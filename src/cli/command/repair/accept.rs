@@ -17,6 +17,7 @@ use super::Repair;
 use crate::cli::command::meta::report::{line, present};
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::records::{Changed, Item};
@@ -30,7 +31,7 @@ impl Repair {
         let collection = context.collection()?;
         let known = context.known_besides(&collection, &[])?;
         let donors: Vec<_> = known.collections.iter().collect();
-        let mut report = Report::new(context, "accepted", selection.is_single());
+        let mut report = Report::new(context, Did::Accepted, selection.is_single());
         let names = context.selected_names(selection, &collection, &mut report)?;
         let logged = LoggedItems::of(&names);
         let acceptance = Acceptance { context, collection: &collection, donors: &donors, logged };
@@ -48,8 +49,7 @@ impl Repair {
         if let Err(failure) = done {
             report.fatal(failure);
         }
-        let closing = report.changed_items("accept");
-        report.finish(End { closing, ..End::default() })
+        report.finish(End::default())
     }
 
     /// Shows the `edits`, and asks about them.
@@ -180,18 +180,17 @@ fn edited(repairer: &Repairer<'_>, name: &RepositoryName) -> Result<Option<Accep
 }
 
 fn unchanged(report: &mut Report<'_>, name: &RepositoryName) -> ControlFlow<()> {
-    report.unchanged(Item::became(name, "unchanged"), &format!("{name} is as it was sealed"))
+    report.unchanged(Item::of(name), &format!("{name} is as it was sealed"))
 }
 
 fn tell(report: &mut Report<'_>, Edit { name, accepted }: &Edit) -> ControlFlow<()> {
     let record = Item {
         changes: accepted.changes.iter().map(Changed::of).collect(),
         unproven: accepted.unproven.iter().map(Changed::of).collect(),
-        ..Item::became(name, "accepted")
+        ..Item::became(name, Did::Accepted)
     };
-    let told = in_words(accepted);
-    let planned = format!("would accept {name}: {told}");
-    report.outcome(record, &planned, &format!("accepted {name}: {told}"))
+    let values = format!(": {}", in_words(accepted));
+    report.outcome(record, &values, &values)
 }
 
 /// The values that were edited, and those that nothing confirms.

@@ -1,7 +1,7 @@
 //! The report on a repair, item by item and at its end.
 
 use std::cell::OnceCell;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use urepo::identity::RepositoryName;
 use urepo::repair::{Damage, EntrySource, Outcome, Plan, SidecarAction};
@@ -9,6 +9,7 @@ use urepo::sidecar::KeyChange;
 use urepo::verify::{Finding, Severity};
 
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::in_sight::{MOST_PRINTED, Opened};
@@ -35,10 +36,8 @@ pub(super) struct RepairRun<'a> {
 }
 
 impl<'a> RepairRun<'a> {
-    /// `roots` are those of the donors.
-    pub(super) fn new(context: &'a Context, is_single: bool, roots: Vec<PathBuf>) -> RepairRun<'a> {
-        let mut report = Report::new(context, "repaired", is_single);
-        report.roots = roots;
+    pub(super) fn new(context: &'a Context, is_single: bool) -> RepairRun<'a> {
+        let report = Report::new(context, Did::Repaired, is_single);
         let opened = OnceCell::new();
         RepairRun { context, sound: 0, left: 0, places: 0, report, opened, with_remedy: 0 }
     }
@@ -51,8 +50,7 @@ impl<'a> RepairRun<'a> {
     ) -> Done {
         match done {
             Ok(Outcome::Sound) => {
-                let opened =
-                    self.opened.get_or_init(|| self.context.opened_in_sight(&self.report.roots));
+                let opened = self.opened.get_or_init(|| self.context.opened_in_sight());
                 let remedies = opened.in_sight(self.context).in_use_alone(name, &[]);
                 if !remedies.is_empty() {
                     return self.remains(name, remedies);
@@ -64,18 +62,15 @@ impl<'a> RepairRun<'a> {
                     return Ok(());
                 }
                 self.sound += 1;
-                self.write(Item::became(name, "sound"), || format!("nothing to repair in {name}"))
+                self.write(Item::became(name, Did::Sound), || {
+                    format!("nothing to repair in {name}")
+                })
             }
             Ok(Outcome::Repaired(plan)) => {
-                let lost = plan.lost().count();
-                let outcome = match (lost > 0, plan.changes_nothing()) {
-                    (false, _) => ItemReport::Repaired,
-                    (true, false) => ItemReport::Partly,
-                    (true, true) => ItemReport::Not,
-                };
-                let counts = &mut self.report.summary.counts;
-                *if lost > 0 { &mut self.left } else { &mut counts.items } += 1;
-                self.describe(name, &plan, outcome)
+                let did = did(&plan);
+                self.left += u64::from(!did.is_change());
+                self.report.add(did, (0, 0));
+                self.describe(name, &plan, did)
             }
             Err((failure, is_damage)) => {
                 let failed = self.report.summary.counts.failed;
@@ -98,9 +93,9 @@ impl<'a> RepairRun<'a> {
         self.with_remedy += 1;
         let printer = &self.context.printer;
         if printer.json {
-            let outcome = if is_damage { "damaged" } else { "sound" };
+            let did = if is_damage { Did::Damaged } else { Did::Sound };
             let dry_run = self.is_dry();
-            return printer.record(&Item { dry_run, remedies, ..Item::became(name, outcome) });
+            return printer.record(&Item { dry_run, remedies, ..Item::became(name, did) });
         }
         if self.with_remedy > MOST_PRINTED && printer.verbosity <= Verbosity::Normal {
             return Ok(());
@@ -128,7 +123,7 @@ impl<'a> RepairRun<'a> {
         self.context.global.dry_run
     }
 
-    fn describe(&self, name: &RepositoryName, plan: &Plan, told: ItemReport) -> Done {
+    fn describe(&self, name: &RepositoryName, plan: &Plan, did: Did) -> Done {
         let printer = &self.context.printer;
         if let SidecarAction::Reseal { confirmed_by: Some(donor), differs } = &plan.action
             && !differs.is_empty()
@@ -140,33 +135,18 @@ impl<'a> RepairRun<'a> {
                 plan.donors[*donor].display()
             ));
         }
-        let damage = plan.damage;
-        let outcome = match told {
-            ItemReport::Repaired => "repaired",
-            ItemReport::Partly => "partial",
-            ItemReport::Not => "damaged",
-        };
         let repair = Some(details(plan));
-        self.write(Item { repair, ..Item::became(name, outcome) }, || {
+        self.write(Item { repair, ..Item::became(name, did) }, || {
+            let heading = match (did, plan.damage) {
+                (Did::Damaged, Damage::Within) => "cannot repair".to_owned(),
+                (Did::Damaged, Damage::Vanished) => "cannot restore".to_owned(),
+                _ => did.verb(self.is_dry()),
+            };
             if self.is_dry() {
                 let plan = plan.to_string();
                 let lines: Vec<_> = plan.lines().map(|line| format!("\n  {line}")).collect();
-                let heading = match (damage, told) {
-                    (Damage::Within, ItemReport::Repaired) => "would repair",
-                    (Damage::Within, ItemReport::Partly) => "would repair a part of",
-                    (Damage::Within, ItemReport::Not) => "cannot repair",
-                    (Damage::Vanished, ItemReport::Repaired) => "would restore",
-                    (Damage::Vanished, ItemReport::Partly) => "would restore a part of",
-                    (Damage::Vanished, ItemReport::Not) => "cannot restore",
-                };
                 format!("{heading} {name}:{}", lines.concat())
             } else {
-                let heading = match (damage, told) {
-                    (Damage::Within, ItemReport::Repaired) => "repaired",
-                    (Damage::Within, _) => "repaired a part of",
-                    (Damage::Vanished, ItemReport::Repaired) => "restored",
-                    (Damage::Vanished, _) => "restored a part of",
-                };
                 format!("{heading} {name}: {}", summary(plan))
             }
         })
@@ -195,9 +175,8 @@ impl<'a> RepairRun<'a> {
             printer.hint(&human::and_more(more));
         }
         let has_remedy = with_remedy > 0;
-        let counts = &mut report.summary.counts;
-        counts.skipped = Some(sound);
-        let repaired = counts.items;
+        report.summary.counts.skipped = Some(sound);
+        let repaired = report.summary.counts.items;
         let failed = report.errors();
         let items = repaired + sound + left + failed;
         let partial = if left > 0 {
@@ -218,22 +197,23 @@ impl<'a> RepairRun<'a> {
         report.count("damaged", left);
         report.count("damaged_places", places);
         let items = human::count(items, "item");
-        let closing = match repaired {
-            _ if is_idle => Some(format!("nothing to repair in {items}")),
-            2.. if report.is_dry() => Some(format!("would repair {repaired} of {items}")),
-            2.. => Some(format!("repaired {repaired} of {items}")),
-            _ => None,
-        };
-        report.finish(End { partial, closing, ..End::default() })
+        let closing = is_idle.then(|| format!("nothing to repair in {items}"));
+        // The line of a single one says the same.
+        let is_silent = !is_idle && repaired < 2;
+        report.finish(End { partial, closing, is_silent, ..End::default() })
     }
 }
 
-/// The extent of a repair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ItemReport {
-    Repaired,
-    Partly,
-    Not,
+/// What becomes of an item with that plan.
+fn did(plan: &Plan) -> Did {
+    let is_whole = plan.lost().next().is_none();
+    match plan.damage {
+        _ if !is_whole && plan.changes_nothing() => Did::Damaged,
+        Damage::Within if is_whole => Did::Repaired,
+        Damage::Within => Did::RepairedInPart,
+        Damage::Vanished if is_whole => Did::Restored,
+        Damage::Vanished => Did::RestoredInPart,
+    }
 }
 
 /// The changes, in one line.
@@ -341,7 +321,6 @@ fn details(plan: &Plan) -> Repair {
         sidecar,
         steps: steps.chain(found).collect(),
         removed: plan.dropped.iter().map(|path| records::path(Path::new(path))).collect(),
-        vanished: plan.damage == Damage::Vanished,
     }
 }
 

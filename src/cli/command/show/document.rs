@@ -10,6 +10,7 @@ use urepo::sidecar::Sidecar;
 
 use crate::cli::Done;
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::report::{End, Report};
@@ -42,7 +43,7 @@ pub(super) fn run(context: &Context, selection: &Selection, format: DocumentForm
             context.interrupt.flow()
         })?;
     }
-    let mut report = Report::reading(context, "read", !is_list);
+    let mut report = Report::reading(context, Did::Sound, !is_list);
     let base = collection.settings().archive.cited_base();
     let mut document = Document::new(format, columns, is_list, base);
     context.printer.exact(&document.head())?;

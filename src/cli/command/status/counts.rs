@@ -7,7 +7,7 @@ use urepo::item::State;
 
 use crate::cli::context::Context;
 use crate::cli::exit::Exit;
-use crate::cli::records::{self, Format};
+use crate::cli::records::{Contents, OneCollection};
 use crate::cli::table::{Cell, Grid};
 use crate::cli::{Done, human, indexed};
 
@@ -75,17 +75,17 @@ fn lines(counts: &Counts, terminal: Option<usize>) -> Vec<String> {
     Grid::new(headings.into(), terminal).lines(rows)
 }
 
-fn record<'a>(collection: &Collection, counts: &'a Counts, exit: Exit) -> records::Stats<'a> {
+fn record(collection: &Collection, counts: &Counts, exit: Exit) -> OneCollection {
     let state = |state: Option<State>| state.map_or("unreadable".to_owned(), |it| it.to_string());
-    let formats = frequent(counts).into_iter();
-    records::Stats {
-        place: collection.into(),
+    let endings = frequent(counts).into_iter();
+    let contents = Contents {
         total: counts.total,
-        states: counts.states.iter().map(|(it, held)| (state(*it), *held)).collect(),
-        prefixes: counts.prefixes.iter().map(|(it, held)| (it.as_str(), *held)).collect(),
-        years: counts.years.iter().map(|(it, held)| (it.to_string(), *held)).collect(),
+        by_state: counts.states.iter().map(|(it, held)| (state(*it), *held)).collect(),
+        by_prefix: counts.prefixes.iter().map(|(it, held)| (it.clone(), *held)).collect(),
+        by_year: counts.years.iter().map(|(it, held)| (it.to_string(), *held)).collect(),
+        by_ending: endings.map(|(ending, files)| (ending.to_owned(), files)).collect(),
         repeated: counts.repeated,
-        formats: formats.map(|(ending, files)| Format { ending, files }).collect(),
-        exit_code: exit.code(),
-    }
+    };
+    let exit_code = Some(exit.code());
+    OneCollection { contents: Some(contents), exit_code, ..collection.into() }
 }

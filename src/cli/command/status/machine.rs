@@ -8,7 +8,7 @@ use urepo::identity::SECOND;
 use crate::cli::Done;
 use crate::cli::context::Context;
 use crate::cli::human;
-use crate::cli::records::{self, Distributor};
+use crate::cli::records::{Distributor, Machine, OneCollection};
 use crate::cli::shell;
 
 pub(super) fn run(context: &Context) -> Done {
@@ -18,12 +18,13 @@ pub(super) fn run(context: &Context) -> Done {
     let memories = issuer.look()?;
     let left = left_overs(&collection)?.len();
     if context.printer.json {
-        context.printer.record(&records::Doctor {
+        let machine = Some(Machine {
             clock: context.clock.now().to_string(),
-            machine: context.agent.machine_id.clone(),
+            id: context.agent.machine_id.clone(),
             temporary_files: left as u64,
             distributors: memories.iter().map(distributor).collect(),
-        })
+        });
+        context.printer.record(&OneCollection { machine, ..(&collection).into() })
     } else {
         let now = context.clock.now().floor(SECOND / 1000);
         let mut text = format!("clock        {now}\n");

@@ -5,10 +5,11 @@ use urepo::item::State;
 use urepo::transfer::{Outcome, RunMode, Step, Summary, TransferError, Transferred, Verb};
 
 use super::TransferRun;
+use crate::cli::did::Did;
 use crate::cli::failure::Failure;
 use crate::cli::printer::{Output, Verbosity};
-use crate::cli::records::{self, Counts, Item};
-use crate::cli::report::{DELETIONS, End, REPEAT, Report};
+use crate::cli::records::{self, Item};
+use crate::cli::report::{End, REPEAT, Report};
 use crate::cli::{Done, human};
 
 /// Limit on unlisted paths that are named for an item.
@@ -24,8 +25,11 @@ pub(in crate::cli::command) struct Reporter<'r, 'a> {
 impl<'r, 'a> Reporter<'r, 'a> {
     pub(super) fn new(run: &'r TransferRun<'a>, mode: RunMode) -> Reporter<'r, 'a> {
         let is_single = run.args.selection.is_single();
-        let mut report = Report::new(run.context, words(run.verb).1, is_single);
-        report.roots = [run.from, run.to].map(|it| it.path().to_path_buf()).into();
+        let asked = match run.verb {
+            Verb::Copy => Did::Copied,
+            Verb::Migrate => Did::Migrated,
+        };
+        let report = Report::new(run.context, asked, is_single);
         Reporter { run, mode, report }
     }
 
@@ -41,6 +45,11 @@ impl<'r, 'a> Reporter<'r, 'a> {
                     let text = format!("`{name}`: its last change is dated {date}, in the future");
                     printer.warning(&text);
                 }
+            }
+            if let Ok(done) = &result {
+                let is_sized = !matches!(done.step, Step::Nothing | Step::Bury);
+                let size = if is_sized { (done.files, done.bytes) } else { (0, 0) };
+                self.report.add(did(done), size);
             }
             match result {
                 Ok(done) if printer.json => output.record(&self.record(name.as_str(), &done)),
@@ -63,10 +72,10 @@ impl<'r, 'a> Reporter<'r, 'a> {
             RunMode::Act => verbose,
         };
         let size = || human::size(done.files, done.bytes);
-        let (would, did, _) = words_of(done);
-        let verb = if self.mode == RunMode::Plan { would } else { did };
+        let verb = did(done).verb(self.mode == RunMode::Plan);
         wanted.then(|| match done.step {
-            Step::Nothing | Step::Bury => format!("{verb} {name}"),
+            Step::Nothing => format!("there already: {name}"),
+            Step::Bury => format!("{verb} {name}"),
             _ => format!("{verb} {name} ({})", size()),
         })
     }
@@ -99,7 +108,7 @@ impl<'r, 'a> Reporter<'r, 'a> {
             files: Some(done.files),
             bytes: Some(done.bytes),
             unlisted: done.unlisted.iter().map(|path| records::path(path)).collect(),
-            ..Item::became(name, words_of(done).2)
+            ..Item::became(name, did(done))
         }
     }
 
@@ -122,69 +131,24 @@ impl<'r, 'a> Reporter<'r, 'a> {
         if let Some(error) = summary.fatal.take() {
             self.report.fatal(error.into());
         }
-        let counts = &mut self.report.summary.counts;
-        (counts.items, counts.skipped) = (summary.transferred, Some(summary.skipped));
-        (counts.files, counts.bytes) = (Some(summary.files), Some(summary.bytes));
-        self.report.count(DELETIONS, summary.buried);
         self.report
     }
 }
 
 /// Ends the report of one or several runs.
-pub(in crate::cli::command) fn finish(report: Report<'_>, verb: Verb) -> Done {
-    let closing = closing(&report, verb);
-    report.finish(End { hint: REPEAT, closing, ..End::default() })
+pub(in crate::cli::command) fn finish(report: Report<'_>) -> Done {
+    report.finish(End { hint: REPEAT, ..End::default() })
 }
 
-/// The last line; `None` if only failures are reported.
-fn closing(report: &Report<'_>, verb: Verb) -> Option<String> {
-    let counts = &report.summary.counts;
-    let (present, past) = words(verb);
-    let there = match counts.skipped.unwrap_or_default() {
-        0 => None,
-        count => Some(format!("{count} there already")),
-    };
-    let done = match counts.items {
-        0 if report.errors() > 0 => return there,
-        0 => format!("nothing to {present}"),
-        _ if report.is_dry() => format!("would {present} {}", sized(counts)),
-        _ => format!("{past} {}", sized(counts)),
-    };
-    let buried = match counts.others.get(DELETIONS).copied().unwrap_or_default() {
-        0 => None,
-        count => {
-            let would = if report.is_dry() { "would record" } else { "recorded" };
-            Some(format!("{would} {}", human::count(count, "deletion")))
-        }
-    };
-    let parts: Vec<_> = [Some(done), buried, there].into_iter().flatten().collect();
-    Some(parts.join("; "))
-}
-
-fn sized(counts: &Counts) -> String {
-    let (files, bytes) = (counts.files.unwrap_or_default(), counts.bytes.unwrap_or_default());
-    human::items(counts.items, files, bytes)
-}
-
-/// The verb and its participle.
-fn words(verb: Verb) -> (&'static str, &'static str) {
-    match verb {
-        Verb::Copy => ("copy", "copied"),
-        Verb::Migrate => ("migrate", "migrated"),
-    }
-}
-
-/// The words for a step in a plan, after the run, and in a record.
-fn words_of(done: &Transferred) -> (&'static str, &'static str, &'static str) {
+/// What became of an item.
+fn did(done: &Transferred) -> Did {
     match (done.step, done.replaced) {
-        (Step::Nothing, _) => ("is there already:", "was there already:", "skipped"),
-        (Step::Copy, Some(State::Original | State::Copy)) => {
-            ("would refresh", "refreshed", "refreshed")
-        }
-        (Step::Copy, Some(State::Deleted)) => ("would bring back", "brought back", "restored"),
-        (Step::Copy, _) => ("would copy", "copied", "copied"),
-        (Step::Bury, _) => ("would record the deletion of", "recorded the deletion of", "deleted"),
-        (Step::MoveCopy, _) => ("would move the Copy", "moved the Copy", "moved"),
-        (Step::HandOver, _) => ("would migrate", "migrated", "migrated"),
+        (Step::Nothing, _) => Did::Unchanged,
+        (Step::Copy, Some(State::Original | State::Copy)) => Did::Refreshed,
+        (Step::Copy, Some(State::Deleted)) => Did::Restored,
+        (Step::Copy, _) => Did::Copied,
+        (Step::Bury, _) => Did::Buried,
+        (Step::MoveCopy, _) => Did::Moved,
+        (Step::HandOver, _) => Did::Migrated,
     }
 }

@@ -7,6 +7,7 @@ use urepo::collection::Collection;
 use urepo::identity::{Prefix, RepositoryName};
 use urepo::verify::{self, Code, Disagreement, Finding, ItemReport, Place, Report, Severity};
 
+use crate::cli::did::Did;
 use crate::cli::printer::{Printer, Verbosity};
 use crate::cli::records::{self, Findings, Item};
 use crate::cli::report::REPEATED_PRINTED;
@@ -46,15 +47,15 @@ impl Reporter<'_> {
     }
 
     fn item(&self, item: &ItemReport) -> Item<'_> {
-        let outcome = match &item.findings {
-            found if found.is_seen_damage() => "damaged",
-            found if found.is_damage() => "unread",
-            _ => "sound",
+        let did = match &item.findings {
+            found if found.is_seen_damage() => Did::Damaged,
+            found if found.is_damage() => Did::Unread,
+            _ => Did::Sound,
         };
         let omitted = item.findings.omitted();
         Item {
             state: item.state.map(|state| state.to_string()),
-            outcome: Some(outcome),
+            did: Some(did),
             files: Some(item.files),
             bytes: Some(item.bytes),
             findings: Some(Findings {

@@ -40,13 +40,13 @@ fn an_empty_selection_purges_and_restores_nothing() {
     let (world, _) = deleted();
     for flags in ["--since 9999-12-31", "--until 1995", "--prefix example.org/other"] {
         let ran = world.run(&format!("-c archive purge {flags} --yes"));
-        answers(&ran, 0, "there is nothing to purge");
+        answers(&ran, 0, "nothing to purge");
         let ran = world.run(&format!("-c archive restore {flags}"));
-        answers(&ran, 0, "there is nothing to restore");
+        answers(&ran, 0, "nothing to restore");
     }
     for command in ["purge", "restore"] {
         let ran = world.run(&format!("-c archive {command} - < empty"));
-        answers(&ran, 0, &format!("there is nothing to {command}"));
+        answers(&ran, 0, &format!("nothing to {command}"));
         assert!(ran.stderr.starts_with("the list of items is empty\n"), "{}", ran.stderr);
     }
     assert_eq!(in_trash(&world), 3);
@@ -61,7 +61,7 @@ fn what_is_deleted_is_shown_first() {
     let shown = names.each_ref().map(|name| format!("to be deleted: {name}\n")).concat();
     assert!(ran.code == 2 && ran.stderr.starts_with(&shown), "{}", ran.stderr);
     let ran = world.run("-c archive delete --until 1995 --yes");
-    answers(&ran, 0, "there is nothing to delete");
+    answers(&ran, 0, "nothing to delete");
     assert_eq!(world.run("-c archive list --state Original").stdout.lines().count(), 3);
 }
 
@@ -79,7 +79,7 @@ fn what_is_restored_is_told_in_a_dry_run() {
     world.run("-c archive restore --from mirror --all").succeeded();
     assert_eq!(world.run("-c archive list --state Original").stdout.lines().count(), 3);
     // Here again, they are no longer among those that can be restored.
-    answers(&world.run("-c archive restore --all"), 0, "there is nothing to restore");
+    answers(&world.run("-c archive restore --all"), 0, "nothing to restore");
 }
 
 #[test]

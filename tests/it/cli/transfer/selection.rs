@@ -102,7 +102,7 @@ fn from_lists() {
     let ran = run_with_input(&world, "-c archive copy - --to mirror", b"\n\n");
     tells(&ran, 0, "", "the list of items is empty\nnothing to copy\n");
     let ran = run_with_input(&world, "-c mirror delete --force last -", b"");
-    tells(&ran, 0, "", "the list of items is empty\nthere is nothing to delete\n");
+    tells(&ran, 0, "", "the list of items is empty\nnothing to delete\n");
     // A list with columns, and the output of an import.
     world.write("list", format!("{}\ttitle\n{}\t/in/a.txt\n", names[0], names[1]));
     let ran = world.run("-c mirror copy - --to archive -n < list");
@@ -159,7 +159,7 @@ fn past_bad_lines() {
     let told = records(&ran);
     let codes: Vec<_> = told.iter().map(|it| it["error"]["code"].as_i64()).collect();
     assert_eq!(codes, [None, None, Some(21), Some(1), Some(1), None]);
-    assert_eq!((&told[2]["id"], &told[2]["outcome"]), (&"nonsense".into(), &"failed".into()));
+    assert_eq!((&told[2]["id"], &told[2]["did"]), (&"nonsense".into(), &"failed".into()));
     assert_eq!((&told[5]["counts"]["failed"], &told[5]["exit_code"]), (&3.into(), &3.into()));
 }
 
@@ -226,7 +226,7 @@ fn what_a_list_names_and_is_left_out_is_said() {
                     let records = records(&ran);
                     let is_it = |it: &&serde_json::Value| {
                         it["id"] == names[1].as_str()
-                            && it["outcome"] == "skipped"
+                            && it["did"] == "left_out"
                             && it["state"] == state
                     };
                     assert_eq!(records.iter().filter(is_it).count(), 1, "{told}");

@@ -16,7 +16,7 @@ fn as_much_as_is_asked_for() {
     tells(&run(&format!("copy {one}")), 0, "", "nothing to copy; 1 there already\n");
     tells(&run(&format!("-q copy {two}")), 0, "", "");
     tells(&run(&format!("-q copy {two}")), 0, "", "");
-    let each = format!("was there already: {one}\nwas there already: {two}\n");
+    let each = format!("there already: {one}\nthere already: {two}\n");
     let all = format!("{each}copied {three} (1 file, 6 B)\n");
     let closing = "copied 1 item, 1 file, 6 B; 2 there already\n";
     tells(&run("copy --all -v"), 0, &all, closing);
@@ -94,23 +94,25 @@ fn in_records() {
         }
         record
     };
-    let item = |outcome: &str, state: Option<&str>, is_dry: bool| {
+    let item = |did: &str, state: Option<&str>, is_dry: bool| {
         let mut record = json!({
-            "type": "item", "version": 1, "id": name, "path": place, "outcome": outcome, "files": 1, "bytes": 6,
+            "type": "item", "version": 1, "id": name, "path": place, "did": did, "files": 1, "bytes": 6,
         });
         if let Some(state) = state {
             record["state"] = state.into();
         }
         planned(record, is_dry)
     };
-    let summary = |items: u64, skipped: u64, is_dry: bool| {
-        let record = json!({
+    let summary = |did: &str, items: u64, skipped: u64, is_dry: bool| {
+        let mut record = json!({
             "type": "summary", "version": 1, "exit_code": 0,
             "counts": {
                 "items": items, "failed": 0, "skipped": skipped, "files": items, "bytes": 6 * items,
-                "deletions": 0,
             },
         });
+        if items > 0 {
+            record["counts"][did] = items.into();
+        }
         planned(record, is_dry)
     };
     let in_world = |told: Vec<Value>| {
@@ -120,21 +122,24 @@ fn in_records() {
     };
     for (line, step, state, transferred) in [
         ("copy --all", "copied", Some("Copy"), 1),
-        ("copy --all", "skipped", None, 0),
+        ("copy --all", "unchanged", None, 0),
         ("migrate --all --leave-copy", "migrated", Some("Original"), 1),
     ] {
         if transferred == 1 {
             let planned = in_world(run(&format!("{line} --dry-run")));
-            assert_eq!(planned, [item(step, state, true), summary(1, 0, true)], "{line}");
+            assert_eq!(planned, [item(step, state, true), summary(step, 1, 0, true)], "{line}");
         }
         let told = in_world(run(line));
-        assert_eq!(told, [item(step, state, false), summary(transferred, 1 - transferred, false)]);
+        assert_eq!(
+            told,
+            [item(step, state, false), summary(step, transferred, 1 - transferred, false)]
+        );
     }
     // A failure is a record too, and the last one has the code.
     let ran = world.run(&format!("-c archive copy {name} nonsense --json --to mirror"));
     let told = records(&ran);
     let expected = json!({
-        "type": "item", "version": 1, "id": "nonsense", "outcome": "failed",
+        "type": "item", "version": 1, "id": "nonsense", "did": "failed",
         "error": {
             "code": 21, "message": "no item `nonsense` in `[WORLD]/archive`",
             "hint": "`urepo -c archive list` lists the identifiers",
@@ -173,7 +178,9 @@ fn what_recovery_would_do() {
     let told = records(&world.run("-c archive recover -n --json"));
     let expected = json!({
         "type": "summary", "version": 1, "dry_run": true, "exit_code": 0,
-        "counts": { "items": 1, "failed": 0, "left": 0, "removed": 1 },
+        "counts": {
+            "items": 1, "failed": 0, "skipped": 0, "files": 0, "bytes": 0, "left": 0, "removed": 1,
+        },
     });
     assert_eq!(told, [expected]);
     assert_eq!(bytes_below(&world.path("")), before);

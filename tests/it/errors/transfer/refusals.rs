@@ -39,7 +39,7 @@ hint: each is named above, with its reason
 fn of_what_is_newer_there() {
     let world = with_copy(newer);
     refuses(&world, COPY, 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: `[WORLD]/mirror` has a newer state of the item
+error: `example.org/archive/2026/11.21.02.13`: `[WORLD]/mirror` knows a newer state of the item
   source:      [WORLD]/archive
   destination: [WORLD]/mirror
 hint: the Original is older, as after a backup was put back: urepo -c archive repair example.org/archive/2026/11.21.02.13 --from [WORLD]/mirror
@@ -47,7 +47,7 @@ hint: the Original is older, as after a backup was put back: urepo -c archive re
 "#]]);
     change(&world, "archive", |sidecar| sidecar.state = State::Copy);
     refuses(&world, "-c mirror copy 11.21.02.13 --to archive", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: `[WORLD]/archive` has the Original, which is older
+error: `example.org/archive/2026/11.21.02.13`: the Original belongs to `[WORLD]/archive`, which is behind
   source:      [WORLD]/mirror
   destination: [WORLD]/archive
 hint: the item was changed in two places: to keep that in [WORLD]/archive: urepo -c [WORLD]/archive promote example.org/archive/2026/11.21.02.13 --discard --with [WORLD]/mirror
@@ -60,7 +60,7 @@ hint: to keep that in [WORLD]/mirror: urepo -c mirror promote example.org/archiv
 fn of_a_copy_that_goes_to_its_original() {
     let world = with_copy(|_| ());
     refuses(&world, "-c mirror migrate 11.21.02.13 --to archive", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: the item is a Copy; `[WORLD]/archive` has the Original
+error: `example.org/archive/2026/11.21.02.13`: the item is a Copy; the Original belongs to `[WORLD]/archive`
   source:      [WORLD]/mirror
   destination: [WORLD]/archive
 hint: `urepo -c [WORLD]/archive show example.org/archive/2026/11.21.02.13` shows its Original
@@ -92,7 +92,7 @@ hint: `urepo -c archive show example.org/archive/2026/11.21.02.13` says when and
 
 "#]]);
     refuses(&world, "-c mirror copy 11.21.02.13 --to archive", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: `[WORLD]/archive` has a newer state of the item
+error: `example.org/archive/2026/11.21.02.13`: `[WORLD]/archive` knows a newer state of the item
   source:      [WORLD]/mirror
   destination: [WORLD]/archive
 hint: a Copy of an item that was deleted: urepo -c mirror copy example.org/archive/2026/11.21.02.13 --from [WORLD]/archive
@@ -102,10 +102,10 @@ hint: a Copy of an item that was deleted: urepo -c mirror copy example.org/archi
     world.run("init third --host third.example.org").succeeded();
     world.run(MIGRATE).succeeded();
     refuses(&world, "-c archive copy 11.21.02.13 --to third", 23).tells(str![[r#"
-error: `example.org/archive/2026/11.21.02.13`: the item is in the collection with the id [..]
+error: `example.org/archive/2026/11.21.02.13`: the item has moved to the collection with the id [..]
   source:      [WORLD]/archive
   destination: [WORLD]/third
-hint: a collection not in sight, id [..]…, has the Original: name it in the settings, below `[collections]`
+hint: the Original belongs to a collection not in sight, id [..]…: name it in the settings, below `[collections]`
 
 "#]]);
     world.run(MIGRATE).succeeded();
@@ -173,7 +173,7 @@ fn of_one_kind_are_named_up_to_five_times() {
     let named = |line: &str| {
         let ran = world.run(line);
         assert_eq!(ran.code, 3, "{}", ran.stderr);
-        (ran.stderr.matches("has a newer state of the item").count(), ran)
+        (ran.stderr.matches("knows a newer state of the item").count(), ran)
     };
     let more = "error: 2 more with a newer state elsewhere; `-v` names each\n";
     let (count, ran) = named("-c archive copy --all --to mirror");
@@ -181,5 +181,5 @@ fn of_one_kind_are_named_up_to_five_times() {
     let (count, ran) = named("-c archive copy --all --to mirror -v");
     assert!(count == 7 && !ran.stderr.contains("more with"), "{}", ran.stderr);
     let (_, ran) = named("-c archive copy --all --to mirror --json");
-    assert_eq!(ran.stdout.matches("\"outcome\":\"failed\"").count(), 7, "{}", ran.stdout);
+    assert_eq!(ran.stdout.matches("\"did\":\"failed\"").count(), 7, "{}", ran.stdout);
 }
