@@ -111,6 +111,8 @@ pub(crate) struct Config {
     /// `[serve]` and `[resolver]`.
     pub(crate) serve: Listening,
     pub(crate) resolver: Listening,
+    /// Why settings files that may exist were not read.
+    pub(crate) unreached: Vec<String>,
 }
 
 /// The same settings as flags of the command line.
@@ -174,7 +176,7 @@ impl Config {
         files: &[PathBuf],
     ) -> Result<Config, Failure> {
         type OfFile = fn(&File) -> Option<String>;
-        let files = read_all(files)?;
+        let (files, unreached) = read_all(files)?;
         let collections = collections(&files);
         let layers = Layers { variable: &variable, files: &files };
         let named = variable("UREPO_COLLECTION").filter(|path| !path.is_empty());
@@ -225,6 +227,7 @@ impl Config {
             collections,
             serve: layers.listening(|file| &file.serve),
             resolver: layers.listening(|file| &file.resolver),
+            unreached,
         })
     }
 }
@@ -369,15 +372,30 @@ fn collections(files: &[(PathBuf, File)]) -> BTreeMap<String, Sourced<PathBuf>> 
     collections
 }
 
-fn read_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, File)>, Failure> {
-    let mut files = Vec::new();
+/// Settings files with their paths, and warnings about others.
+type ReadFiles = (Vec<(PathBuf, File)>, Vec<String>);
+
+/// The files at `paths` that can be opened, and warnings about those that may exist nevertheless.
+///
+/// Settings are optional, and the reasons why a path leads nowhere are many: the home of a daemon is `/dev/null`, belongs
+/// to root under `sudo -u`, or was on a file server that is down. A file that opens has to be correct.
+fn read_all(paths: &[PathBuf]) -> Result<ReadFiles, Failure> {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    let (mut files, mut unreached) = (Vec::new(), Vec::new());
     for path in paths {
         let opened = urepo::disk::StoredFile::open(path, urepo::disk::Watcher::default());
-        let bytes = match opened.and_then(|mut file| file.read_all(1024 * 1024)) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(error.into()),
+        let mut opened = match opened {
+            Ok(opened) => opened,
+            // Both prove that there is no such file.
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => continue,
+            Err(error) => {
+                let cause = std::error::Error::source(&error).map(ToString::to_string);
+                let (path, cause) = (path.display(), cause.unwrap_or_default());
+                unreached.push(format!("the settings `{path}` are not used: {cause}"));
+                continue;
+            }
         };
+        let bytes = opened.read_all(1024 * 1024)?;
         let text = String::from_utf8(bytes).map_err(|error| {
             unusable(path.display(), format!("it is not UTF-8: {}", error.utf8_error()))
         })?;
@@ -393,7 +411,7 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<(PathBuf, File)>, Failure> {
         paths.chain(&mut file.state).for_each(|found| *found = beside(path, found));
         files.push((path.clone(), file));
     }
-    Ok(files)
+    Ok((files, unreached))
 }
 
 /// The destination of a path in the file `settings`.

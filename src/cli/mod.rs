@@ -92,6 +92,9 @@ pub(crate) fn main() -> ExitCode {
     if let Some(warning) = trace::start(matches!(&*name, "serve" | "resolver")) {
         printer.warning(&warning);
     }
+    for warning in config.as_ref().map_or(&[][..], |config| &config.unreached) {
+        printer.warning(warning);
+    }
     report::conclude(run(&command, &name, global, config, &printer), &printer).code().into()
 }
 

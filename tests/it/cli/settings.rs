@@ -156,3 +156,48 @@ fn colour_is_for_those_who_ask() {
     assert!(!coloured("list", &[("CLICOLOR_FORCE", "1"), ("UREPO_COLOR", "never")]));
     assert!(!coloured("list", &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
 }
+
+/// The homes of daemons, of users without one, and of `sudo -u`.
+#[test]
+fn settings_that_cannot_be_reached_are_optional() {
+    let (world, name) = world_with_item();
+    world.write("file", "no directory");
+    std::os::unix::fs::symlink("loop", world.path("loop")).unwrap();
+    let long = "x".repeat(300);
+    let run = |variable: &str, home: &std::path::Path, line: &str| {
+        let mut command = world.command(line.split_whitespace());
+        for unset in ["XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
+            command.env_remove(unset);
+        }
+        world.finish({
+            command.env(variable, home);
+            command
+        })
+    };
+    // There is no such file, as below a missing home.
+    for home in ["/dev/null", "/dev/null/home", "/nonexistent"] {
+        for variable in ["HOME", "XDG_CONFIG_HOME"] {
+            let ran = run(variable, home.as_ref(), "-c archive list");
+            assert_eq!((ran.line(), ran.stderr.as_str()), (name.clone(), ""), "{variable}={home}");
+        }
+    }
+    let ran = run("XDG_CONFIG_HOME", &world.path("file"), "-c archive list");
+    assert_eq!((ran.line(), ran.stderr.as_str()), (name.clone(), ""));
+    // Here there may be one.
+    for home in [world.path("loop"), world.path(&long)] {
+        let ran = run("XDG_CONFIG_HOME", &home, "-c archive list");
+        assert_eq!(ran.succeeded().trim_end(), name);
+        let warned = ran.stderr.starts_with("warning: the settings `");
+        assert!(warned && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+        assert_eq!(run("XDG_CONFIG_HOME", &home, "-q -c archive list").stderr, "");
+    }
+    // A file that is there has to be right.
+    world.write("home/urepo/config.toml", "jobs = \"many\"\n");
+    assert_eq!(run("XDG_CONFIG_HOME", &world.path("home"), "-c archive list").code, 1);
+    std::fs::remove_file(world.path("home/urepo/config.toml")).unwrap();
+    std::fs::create_dir(world.path("home/urepo/config.toml")).unwrap();
+    assert_eq!(run("XDG_CONFIG_HOME", &world.path("home"), "-c archive list").code, 1);
+    // Changes need no home either.
+    let ran = run("HOME", "/dev/null".as_ref(), "-c archive new file");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
