@@ -40,13 +40,16 @@ fn is_edtf(text: &str) -> bool {
     }
 }
 
+/// The days of a year in [`days`]: twelve months of 31.
+pub const DAYS_IN_YEAR: i64 = 372;
+
 /// The first and the last day that `text` may be, as numbers that grow with the days; `None` for a text that is no date.
 pub fn days(text: &str) -> Option<(i64, i64)> {
     if !is_edtf(text) {
         return None;
     }
     let number = |(year, month, day): (i64, u32, u32)| {
-        year.saturating_mul(372).saturating_add(i64::from((month - 1) * 31 + day - 1))
+        year.saturating_mul(DAYS_IN_YEAR).saturating_add(i64::from((month - 1) * 31 + day - 1))
     };
     let of = |text: &str| -> Option<(i64, i64)> {
         let (first, last) = span(text.split_once('T').map_or(text, |(day, _)| day))?;

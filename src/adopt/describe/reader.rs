@@ -6,7 +6,7 @@ use super::super::labels::{Labels, label, words};
 use super::super::words::{language, month_number, state, update};
 use super::{Description, folded};
 use crate::identity::{Identifier, Instant, RepositoryName};
-use crate::sidecar::RelationKind;
+use crate::sidecar::{RelationKind, edtf};
 
 /// Limit on a piece of BibTeX that is kept unchanged; the file itself stays in place.
 const MAX_RAW_BYTES: usize = 60 * 1024;
@@ -61,8 +61,8 @@ impl<'a> ReferenceReader<'a> {
             "license" | "licence" => self.prose(field, "license", value),
             "type" => self.prose(field, "type", value),
             "language" => self.language(field, value),
-            "date" => self.date[0] = Some(to_text(value).0),
-            "year" => self.date[1] = Some(to_text(value).0),
+            "date" => self.date[0] = date(value),
+            "year" => self.date[1] = date(value),
             "month" => self.date[2] = Some(to_text(value).0),
             "url" => self.urls.push(plain(value)),
             "doi" | "isbn" | "issn" => self.number(field, value),
@@ -132,9 +132,12 @@ impl<'a> ReferenceReader<'a> {
     fn people(&mut self, field: &Field, term: &str, value: &str) {
         let mut is_whole = true;
         for name in names(value) {
-            let (name, is_clear) = to_text(name);
-            let name = if name == "others" { "et al." } else { &name };
-            self.add(field, term, name);
+            // `{others}` in braces is a name.
+            let (name, is_clear) = match name {
+                "others" => ("et al.".to_owned(), true),
+                name => to_text(name),
+            };
+            self.add(field, term, &name);
             is_whole &= is_clear;
         }
         if !is_whole {
@@ -234,6 +237,20 @@ impl<'a> ReferenceReader<'a> {
             let _ = self.found.metadata.add("x.month", &month);
         }
     }
+}
+
+/// The words of references for a date that nobody knows, without blanks, periods and brackets.
+const NO_DATE: [&str; 4] = ["nd", "sd", "s/d", "nodate"];
+
+/// The date in a field; `None` for one that only says that there is none. In a date, `~` and `%` are marks of EDTF.
+fn date(value: &str) -> Option<String> {
+    if edtf::check(value.trim()).is_ok() {
+        return Some(value.trim().to_owned());
+    }
+    let text = to_text(value).0;
+    let is_letter = |c: &char| !c.is_whitespace() && !['.', '[', ']', '(', ')'].contains(c);
+    let letters: String = text.chars().filter(is_letter).collect();
+    (!NO_DATE.iter().any(|it| it.eq_ignore_ascii_case(&letters))).then_some(text)
 }
 
 /// Text that a description can hold.

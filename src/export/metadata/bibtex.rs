@@ -2,10 +2,11 @@
 //!
 //! `repository`, `ibi`, `targetfile` and most relations are fields of the `@reference.bib` of `URLib`.
 
+use super::date::WorkDate;
 use super::mapping::{RELATIONS, RelationMapping};
-use super::terms::{Terms, doi, year_of};
+use super::terms::{People, Terms, doi};
 use crate::export::file_name;
-use crate::sidecar::{Relation, RelationKind, Sidecar};
+use crate::sidecar::{Relation, RelationKind, Sidecar, edtf};
 
 /// The kinds of entry that a `type` may name; anything else is `@misc`.
 const KINDS: [&str; 13] = [
@@ -35,16 +36,19 @@ pub(super) fn render(sidecar: &Sidecar) -> String {
         }
     };
     let values = |field| terms.mapped(|row| row.field == Some(field));
-    let people = |field| values(field).iter().map(|name| person(name)).collect::<Vec<_>>();
+    let people = |field| people(People::of(values(field)));
     let texts = |field| values(field).iter().map(|text| escape(text)).collect::<Vec<_>>();
     let first = |field| texts(field).into_iter().next().unwrap_or_default();
     // The outer braces preserve the case of the title.
     let title = first("title");
     add("title", &if title.is_empty() { title } else { format!("{{{title}}}") });
-    add("author", &people("author").join(" and "));
-    add("contributor", &people("contributor").join(" and "));
-    add("year", &year_of(sidecar));
-    add("date", &first("date"));
+    add("author", &people("author"));
+    add("contributor", &people("contributor"));
+    let year = escape(&WorkDate::of(&terms).apa().replace('–', "--"));
+    add("year", &year);
+    // biblatex reads EDTF, in which `~` and `%` are marks that must not be escaped.
+    let date = values("date").into_iter().next().filter(|date| edtf::check(date).is_ok());
+    add("date", &date.filter(|date| *date != year).unwrap_or_default());
     add("publisher", &texts("publisher").join(", "));
     add("abstract", &first("abstract"));
     add("keywords", &texts("keywords").join(", "));
@@ -80,11 +84,21 @@ fn key(sidecar: &Sidecar) -> String {
     file_name(&sidecar.repository).chars().map(|c| if stays(c) { c } else { '-' }).collect()
 }
 
+/// A list of names. `others` is the word of BibTeX for those that are not named.
+fn people(People { names, has_others }: People) -> String {
+    let mut names: Vec<_> = names.iter().map(|name| person(name)).collect();
+    if has_others && !names.is_empty() {
+        names.push("others".to_owned());
+    }
+    names.join(" and ")
+}
+
 /// A name in a list of names, protected from being split.
 fn person(name: &str) -> String {
     let name = escape(name);
-    let is_ambiguous =
-        name.split_whitespace().any(|word| word == "and") || name.matches(',').count() > 2;
+    let is_ambiguous = name == "others"
+        || name.split_whitespace().any(|word| word == "and")
+        || name.matches(',').count() > 2;
     if is_ambiguous { format!("{{{name}}}") } else { name }
 }
 

@@ -3,17 +3,18 @@
 //! Plain text, without italics. A name is `Family, Given`; a name without a comma is that of an institution.
 //! The reader adds the date of access, which ABNT requires for online sources.
 
+use super::date::WorkDate;
 use super::mapping::Datacite;
-use super::terms::{Terms, doi, year_of};
+use super::terms::{People, Terms, doi};
 use crate::collection::UrlBase;
 use crate::sidecar::Sidecar;
 
 /// The parts of a reference.
 struct Work {
-    names: Vec<String>,
+    people: People,
     title: Option<String>,
     publisher: Option<String>,
-    year: String,
+    date: WorkDate,
     url: String,
 }
 
@@ -26,10 +27,10 @@ impl Work {
         };
         let doi = of(Datacite::Identifier).find_map(|text| doi(&text).map(str::to_owned));
         Work {
-            names: of(Datacite::Creator).collect(),
+            people: People::of(of(Datacite::Creator).collect()),
             title: of(Datacite::Title(None)).next(),
             publisher: of(Datacite::Publisher).next(),
-            year: year_of(sidecar),
+            date: WorkDate::of(&terms),
             url: match doi {
                 Some(doi) => format!("https://doi.org/{doi}"),
                 None => base.join(&sidecar.repository),
@@ -40,8 +41,8 @@ impl Work {
 
 /// By ABNT NBR 6023: `SILVA, Ana. Title. Publisher, 2026. Disponível em: URL.`
 pub(super) fn abnt(sidecar: &Sidecar, base: &UrlBase) -> String {
-    let Work { names, title, publisher, year, url } = Work::of(sidecar, base);
-    let names: Vec<_> = names.iter().map(|name| abnt_name(name)).collect();
+    let Work { people, title, publisher, date, url } = Work::of(sidecar, base);
+    let names: Vec<_> = people.names.iter().map(|name| abnt_name(name)).collect();
     let title = title.unwrap_or_else(|| "[sem título]".to_owned());
     let mut text = String::new();
     match names.as_slice() {
@@ -51,15 +52,16 @@ pub(super) fn abnt(sidecar: &Sidecar, base: &UrlBase) -> String {
             let (first, rest) = title.split_at(title.find(' ').unwrap_or(title.len()));
             push_sentence(&mut text, &format!("{}{rest}", first.to_uppercase()));
         }
-        // From four authors on, only the first one is named.
+        // From four authors on, only the first one is named, as where the others are unknown.
         [first, _, _, _, ..] => push_sentence(&mut text, &format!("{first} et al")),
+        [first, ..] if people.has_others => push_sentence(&mut text, &format!("{first} et al")),
         names => push_sentence(&mut text, &names.join("; ")),
     }
     if !names.is_empty() {
         push_sentence(&mut text, &title);
     }
     let publisher = publisher.unwrap_or_else(|| "[s. n.]".to_owned());
-    push_sentence(&mut text, &format!("{publisher}, {year}"));
+    push_sentence(&mut text, &format!("{publisher}, {}", date.abnt()));
     push_sentence(&mut text, &format!("Disponível em: {url}"));
     text.truncate(text.trim_end().len());
     text + "\n"
@@ -74,12 +76,15 @@ fn abnt_name(name: &str) -> String {
 
 /// By APA: `Silva, A. (2026). Title. Publisher. URL`
 pub(super) fn apa(sidecar: &Sidecar, base: &UrlBase) -> String {
-    let Work { names, title, publisher, year, url } = Work::of(sidecar, base);
-    let names: Vec<_> = names.iter().map(|name| apa_name(name)).collect();
+    let Work { people, title, publisher, date, url } = Work::of(sidecar, base);
+    let names: Vec<_> = people.names.iter().map(|name| apa_name(name)).collect();
     let title = title.unwrap_or_else(|| "[Untitled]".to_owned());
     let mut text = String::new();
     match names.as_slice() {
         [] => push_sentence(&mut text, &title),
+        names if people.has_others => {
+            push_sentence(&mut text, &format!("{}, et al.", names.join(", ")));
+        }
         [name] => push_sentence(&mut text, name),
         // From 21 authors on, the last one follows the first nineteen.
         [first @ .., last] if first.len() >= 20 => {
@@ -87,7 +92,7 @@ pub(super) fn apa(sidecar: &Sidecar, base: &UrlBase) -> String {
         }
         [first @ .., last] => push_sentence(&mut text, &format!("{}, & {last}", first.join(", "))),
     }
-    push_sentence(&mut text, &format!("({year})"));
+    push_sentence(&mut text, &format!("({})", date.apa()));
     if !names.is_empty() {
         push_sentence(&mut text, &title);
     }

@@ -4,12 +4,14 @@
 
 use serde_json::{Map, Value, json};
 
+use super::date::{WorkDate, iso};
 use super::mapping::{Datacite, TERMS};
-use super::terms::{Terms, doi, year_of};
+use super::terms::{People, Terms, doi};
 use crate::collection::UrlBase;
 use crate::sidecar::Sidecar;
 
 const UNAVAILABLE: &str = ":unav";
+const ETAL: &str = ":etal";
 
 /// The general types of the schema; any other `type` is `Other`.
 const GENERAL_TYPES: [&str; 29] = [
@@ -51,10 +53,10 @@ pub(super) fn render(sidecar: &Sidecar, base: &UrlBase) -> String {
     let mut record = json!({
         "schemaVersion": "http://datacite.org/schema/kernel-4",
         "url": base.join(&sidecar.repository),
-        "creators": people(&or_unavailable_list(of(Datacite::Creator)), None),
+        "creators": people(or_unavailable_list(named(of(Datacite::Creator))), None),
         "titles": titles(&terms),
         "publisher": { "name": publisher },
-        "publicationYear": year_of(sidecar),
+        "publicationYear": WorkDate::of(&terms).year().unwrap_or_else(|| "0000".to_owned()),
         "types": types(&of(Datacite::ResourceType)),
         "dates": dates(sidecar, &terms),
         "sizes": [
@@ -70,7 +72,7 @@ pub(super) fn render(sidecar: &Sidecar, base: &UrlBase) -> String {
     }
     add(fields, "alternateIdentifiers", identifiers(sidecar, of(Datacite::Identifier)));
     add(fields, "subjects", each(of(Datacite::Subject), "subject"));
-    add(fields, "contributors", people(&of(Datacite::Contributor), Some("Other")));
+    add(fields, "contributors", people(named(of(Datacite::Contributor)), Some("Other")));
     add(fields, "rightsList", each(of(Datacite::Rights), "rights"));
     add(fields, "descriptions", descriptions(&terms));
     add(fields, "formats", of(Datacite::Format).into_iter().map(Value::from).collect());
@@ -109,12 +111,19 @@ fn identifiers(sidecar: &Sidecar, others: Vec<String>) -> Vec<Value> {
     own.chain(ibip).chain(others).map(value).collect()
 }
 
-fn people(names: &[String], contributor: Option<&str>) -> Vec<Value> {
-    let person = |name: &String| match contributor {
+/// Names, and `:etal` for people whom the list does not name.
+fn named(values: Vec<String>) -> Vec<String> {
+    let People { mut names, has_others } = People::of(values);
+    names.extend(has_others.then(|| ETAL.to_owned()));
+    names
+}
+
+fn people(names: Vec<String>, contributor: Option<&str>) -> Vec<Value> {
+    let person = |name: String| match contributor {
         Some(kind) => json!({ "name": name, "contributorType": kind }),
         None => json!({ "name": name }),
     };
-    names.iter().map(person).collect()
+    names.into_iter().map(person).collect()
 }
 
 fn titles(terms: &Terms<'_>) -> Vec<Value> {
@@ -147,28 +156,21 @@ fn types(said: &[String]) -> Value {
     }
 }
 
+/// Dates by ISO 8601, each with the date in the description where that says more. A text that is not a date is left out,
+/// as are seasons.
 fn dates(sidecar: &Sidecar, terms: &Terms<'_>) -> Vec<Value> {
-    let mut dates = typed(terms, |property| match property {
+    let said = typed(terms, |property| match property {
         Datacite::Date(kind) => Some(kind),
         _ => None,
     });
-    // The schema takes dates of ISO 8601 only; other dates are in the other formats.
-    dates.retain(|(date, _)| is_date(date));
-    dates.push((sidecar.created.to_string(), "Submitted"));
+    let date = |(text, kind): (String, &str)| match iso(&text)? {
+        (date, true) => Some(json!({ "date": date, "dateType": kind, "dateInformation": text })),
+        (date, false) => Some(json!({ "date": date, "dateType": kind })),
+    };
+    let mut dates: Vec<_> = said.into_iter().filter_map(date).collect();
+    dates.push(json!({ "date": sidecar.created.to_string(), "dateType": "Submitted" }));
     dates.dedup();
-    dates.into_iter().map(|(date, kind)| json!({ "date": date, "dateType": kind })).collect()
-}
-
-/// Whether a text begins as dates of the schema do: `2026`, `2026-11`, `2026-11-21…`.
-fn is_date(text: &str) -> bool {
-    let digits =
-        |part: &str, count| part.len() == count && part.bytes().all(|it| it.is_ascii_digit());
-    let (date, time) = text.split_once('T').unwrap_or((text, ""));
-    let mut parts = date.split('-');
-    digits(parts.next().unwrap_or_default(), 4)
-        && parts.clone().count() <= 2
-        && parts.clone().all(|part| digits(part, 2))
-        && (time.is_empty() || parts.count() == 2)
+    dates
 }
 
 fn descriptions(terms: &Terms<'_>) -> Vec<Value> {

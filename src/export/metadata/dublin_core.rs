@@ -5,7 +5,7 @@ use std::io;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-use super::terms::Terms;
+use super::terms::{People, Terms};
 use crate::sidecar::Sidecar;
 
 /// The elements in the order of the schema.
@@ -82,7 +82,7 @@ fn values(sidecar: &Sidecar, element: &str) -> Vec<String> {
             values.splice(0..0, std::iter::once(sidecar.repository.to_string()).chain(labels));
         }
         "relation" => values.extend(terms.related().map(|(_, relation)| relation.to.to_string())),
-        "date" if values.is_empty() => values.push(sidecar.created.to_string()),
+        "creator" | "contributor" => values = People::of(values).names,
         _ => {}
     }
     values

@@ -9,6 +9,7 @@
 mod bibtex;
 mod citation;
 mod datacite;
+mod date;
 mod document;
 mod dublin_core;
 mod mapping;

@@ -215,24 +215,26 @@ fn in_datacite_of_nothing() {
     assert_eq!(record["creators"][0]["name"], ":unav");
     assert_eq!(record["titles"][0]["title"], ":unav");
     assert_eq!(record["publisher"]["name"], ":unav");
-    assert_eq!(record["publicationYear"], "2026");
+    assert_eq!(record["publicationYear"], "0000", "the deposit dates no work");
     assert_eq!(record["types"]["resourceTypeGeneral"], "Other");
 }
 
-/// Dates that the schema does not take are left out of this format.
+/// Dates are those of ISO 8601, with the date as typed where that says more.
 #[test]
 fn in_datacite_with_odd_dates() {
     let text = rendered(MetadataFormat::Datacite, |metadata| {
         *metadata = Metadata::default();
         metadata.add("date", "1900~").unwrap();
-        metadata.add("issued", "1999-12").unwrap();
+        metadata.add("issued", "187X").unwrap();
         metadata.add("identifier", "10.1000/1").unwrap();
         metadata.add("identifier", "10.1000/2").unwrap();
         metadata.add("identifier", "isbn:85-1").unwrap();
     });
     let record: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(record["dates"].as_array().unwrap().len(), 2, "{text}");
-    assert_eq!(record["dates"][0]["date"], "1999-12");
+    let dates: Vec<_> = record["dates"].as_array().unwrap().iter().map(|it| &it["date"]).collect();
+    assert_eq!(dates, ["1870/1879", "1900", "2026-11-21T02:13:00Z"]);
+    assert_eq!(record["dates"][0]["dateInformation"], "187X");
+    assert_eq!(record["publicationYear"], "0000", "a decade is not a year");
     assert_eq!(record["doi"], "10.1000/1");
     let others = record["alternateIdentifiers"].as_array().unwrap();
     let others: Vec<_> =
@@ -276,11 +278,11 @@ fn in_references() {
          https://doi.org/10.1000/182\n"
     );
     let [abnt, apa] = references(&[("title", "What is an item?")]);
-    assert_eq!(abnt, format!("WHAT is an item? [s. n.], 2026. Disponível em: {URL}.\n"));
-    assert_eq!(apa, format!("What is an item? (2026). {URL}\n"));
+    assert_eq!(abnt, format!("WHAT is an item? [s. n.], [s. d.]. Disponível em: {URL}.\n"));
+    assert_eq!(apa, format!("What is an item? (n.d.). {URL}\n"));
     let [abnt, apa] = references(&[]);
-    assert_eq!(abnt, format!("[sem título]. [s. n.], 2026. Disponível em: {URL}.\n"));
-    assert_eq!(apa, format!("[Untitled]. (2026). {URL}\n"));
+    assert_eq!(abnt, format!("[sem título]. [s. n.], [s. d.]. Disponível em: {URL}.\n"));
+    assert_eq!(apa, format!("[Untitled]. (n.d.). {URL}\n"));
 }
 
 #[test]
@@ -289,11 +291,39 @@ fn in_references_with_many_authors() {
     let many: Vec<_> = many.iter().map(|name| ("creator", name.as_str())).collect();
     let [abnt, apa] = references(&many[..4]);
     assert!(abnt.starts_with("AA, Bo et al. [sem título]. "), "{abnt}");
-    assert!(apa.starts_with("Aa, B., Ba, B., Ca, B., & Da, B. (2026). "), "{apa}");
+    assert!(apa.starts_with("Aa, B., Ba, B., Ca, B., & Da, B. (n.d.). "), "{apa}");
     let [_, apa] = references(&many[..20]);
-    assert!(apa.contains("Sa, B., & Ta, B. (2026)"), "{apa}");
+    assert!(apa.contains("Sa, B., & Ta, B. (n.d.)"), "{apa}");
     let [_, apa] = references(&many);
-    assert!(apa.contains("Ra, B., Sa, B., … Va, B. (2026)"), "{apa}");
+    assert!(apa.contains("Ra, B., Sa, B., … Va, B. (n.d.)"), "{apa}");
+}
+
+/// `et al.` stands for people, and is none.
+#[test]
+fn in_references_with_others() {
+    let terms = [("creator", "Łoś, Jan"), ("creator", "e outros"), ("date", "-0044")];
+    let [abnt, apa] = references(&terms);
+    assert!(abnt.starts_with("ŁOŚ, Jan et al. [sem título]. [s. n.], 45 a.C. Disp"), "{abnt}");
+    assert!(apa.starts_with("Łoś, J., et al. (45 B.C.E.). [Untitled]. "), "{apa}");
+    let in_format = |format| {
+        rendered(format, |metadata| {
+            *metadata = Metadata::default();
+            for (term, text) in [("creator", "Łoś, Jan"), ("creator", "et al."), ("date", "1911~")]
+            {
+                metadata.add(term, text).unwrap();
+            }
+        })
+    };
+    let bibtex = in_format(MetadataFormat::Bibtex);
+    assert!(bibtex.contains("  author = {Łoś, Jan and others},\n"), "{bibtex}");
+    assert!(bibtex.contains("  year = {ca. 1911},\n  date = {1911~},\n"), "{bibtex}");
+    let record: serde_json::Value =
+        serde_json::from_str(&in_format(MetadataFormat::Datacite)).unwrap();
+    assert_eq!(record["creators"][1]["name"], ":etal");
+    assert_eq!(record["publicationYear"], "1911");
+    let dublin_core = in_format(MetadataFormat::DublinCore);
+    assert!(!dublin_core.contains("et al"), "{dublin_core}");
+    assert!(dublin_core.contains("<dc:date>1911~</dc:date>"), "{dublin_core}");
 }
 
 #[test]
