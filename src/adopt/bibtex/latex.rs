@@ -5,15 +5,19 @@ use unicode_normalization::UnicodeNormalization;
 /// Limit on nested accents.
 const MAX_DEPTH: usize = 8;
 
-/// `raw` as plain text on one line, and whether all of it was understood. A command that is not known stays
-/// unchanged.
+/// `raw` as plain text on one line, and whether all of it was understood.
+///
+/// Of a command that is not known, the text in its braces stays: most commands only say how their text looks. A name that
+/// is glued to its text, as in `\\mkbibquoteIntention`, would be neither the text nor the command.
 pub(in crate::adopt) fn to_text(raw: &str) -> (String, bool) {
-    let mut reader =
-        LatexReader { rest: raw, text: String::with_capacity(raw.len()), is_whole: true };
-    reader.read(0);
+    let reader = LatexReader::of(raw, 0);
     let composed: String = reader.text.nfc().collect();
     let words: Vec<_> = composed.split_whitespace().collect();
-    (words.join(" "), reader.is_whole)
+    match (words.join(" "), reader.is_whole) {
+        // A text of unknown commands alone is better than none.
+        (text, false) if text.is_empty() => (raw.trim().to_owned(), false),
+        read => read,
+    }
 }
 
 /// Text that is not prose, such as a URL: without braces and escapes.
@@ -62,6 +66,14 @@ struct LatexReader<'a> {
 }
 
 impl<'a> LatexReader<'a> {
+    /// The reader at the end of `raw`, which is `depth` groups deep.
+    fn of(raw: &'a str, depth: usize) -> LatexReader<'a> {
+        let text = String::with_capacity(raw.len());
+        let mut reader = LatexReader { rest: raw, text, is_whole: true };
+        reader.read(depth);
+        reader
+    }
+
     fn read(&mut self, depth: usize) {
         while let Some(character) = self.next() {
             match character {
@@ -113,12 +125,12 @@ impl<'a> LatexReader<'a> {
         if !first.is_ascii_alphabetic() {
             self.next();
             match (first, accent(&first.to_string())) {
-                (_, Some(mark)) => self.accented(mark, depth, &first.to_string()),
+                (_, Some(mark)) => self.accented(mark, depth),
                 ('&' | '%' | '$' | '#' | '_' | '{' | '}', _) => self.text.push(first),
                 ('-' | '/' | '@', _) => {}
                 ('\\' | ',' | ';' | ':' | '!', _) => self.text.push(' '),
                 (space, _) if space.is_whitespace() => self.text.push(' '),
-                (unknown, _) => self.unknown(&unknown.to_string()),
+                _ => self.unknown(depth),
             }
             return;
         }
@@ -126,7 +138,7 @@ impl<'a> LatexReader<'a> {
         let name = &self.rest[..self.rest.len() - after.len()];
         self.rest = after;
         if let Some(mark) = accent(name) {
-            return self.accented(mark, depth, name);
+            return self.accented(mark, depth);
         }
         if let Some(symbol) = symbol(name) {
             self.text.push_str(symbol);
@@ -134,22 +146,40 @@ impl<'a> LatexReader<'a> {
         } else if STYLES.contains(&name) {
             self.rest = self.rest.trim_start();
         } else {
-            self.unknown(name);
+            self.unknown(depth);
         }
     }
 
-    fn unknown(&mut self, name: &str) {
+    /// Takes the text of the groups of an unknown command, whose name was read, without its options in brackets.
+    fn unknown(&mut self, depth: usize) {
         self.is_whole = false;
-        self.text.push('\\');
-        self.text.push_str(name);
+        self.rest = self.rest.strip_prefix('*').unwrap_or(self.rest);
+        if self.rest.starts_with('[')
+            && let Some((_, after)) = self.rest.split_once(']')
+            && after.starts_with('{')
+        {
+            self.rest = after;
+        }
+        // Deeper groups are read without a new reader: only their braces go.
+        while depth < MAX_DEPTH && self.rest.starts_with('{') {
+            let Some(group) = self.argument() else { return };
+            let inner = LatexReader::of(group, depth + 1);
+            self.text.push_str(&inner.text);
+            // `\href{ADDRESS}{TEXT}` is two texts.
+            if self.rest.starts_with('{') && !inner.text.is_empty() {
+                self.text.push(' ');
+            }
+        }
     }
 
     /// Puts the accent `mark` on the next letter, group, or command such as `\i`.
-    fn accented(&mut self, mark: char, depth: usize, name: &str) {
+    fn accented(&mut self, mark: char, depth: usize) {
         let argument = if depth < MAX_DEPTH { self.argument() } else { None };
-        let Some(argument) = argument else { return self.unknown(name) };
-        let mut inner = LatexReader { rest: argument, text: String::new(), is_whole: true };
-        inner.read(depth + 1);
+        let Some(argument) = argument else {
+            self.is_whole = false;
+            return;
+        };
+        let inner = LatexReader::of(argument, depth + 1);
         self.is_whole &= inner.is_whole;
         let mut letters = inner.text.chars();
         match letters.next() {
@@ -163,7 +193,8 @@ impl<'a> LatexReader<'a> {
                 self.text.push_str(letters.as_str());
             }
             _ => {
-                self.unknown(name);
+                // There is no letter below the accent.
+                self.is_whole = false;
                 self.text.push_str(&inner.text);
             }
         }
@@ -253,7 +284,7 @@ fn symbol(name: &str) -> Option<&'static str> {
         "textemdash" => "—",
         "textquoteleft" => "‘",
         "textquoteright" => "’",
-        "textquotedblleft" => "“",
+        "textquotedblleft" | "grqq" => "“",
         "textquotedblright" => "”",
         "textordfeminine" => "ª",
         "textordmasculine" => "º",
@@ -263,6 +294,24 @@ fn symbol(name: &str) -> Option<&'static str> {
         "textasciitilde" => "~",
         "textunderscore" => "_",
         "slash" => "/",
+        "textasciicircum" => "^",
+        "textbraceleft" => "{",
+        "textbraceright" => "}",
+        "textbar" => "|",
+        "textless" => "<",
+        "textgreater" => ">",
+        "texttrademark" => "™",
+        "texteuro" | "euro" => "€",
+        "textmu" => "µ",
+        "guillemotleft" | "guillemetleft" | "flqq" => "«",
+        "guillemotright" | "guillemetright" | "frqq" => "»",
+        "quotedblbase" | "glqq" => "„",
+        "DH" => "Ð",
+        "DJ" => "Đ",
+        "dj" => "đ",
+        "NG" => "Ŋ",
+        "ng" => "ŋ",
+        "BibTeX" => "BibTeX",
         "LaTeX" => "LaTeX",
         "TeX" => "TeX",
         _ => return None,
@@ -270,10 +319,43 @@ fn symbol(name: &str) -> Option<&'static str> {
 }
 
 /// Commands that only change how text looks.
-const STYLES: [&str; 24] = [
-    "emph", "textit", "textbf", "textsc", "textrm", "texttt", "textsf", "textsl", "textup", "text",
-    "mbox", "hbox", "em", "it", "bf", "sc", "rm", "tt", "sf", "sl", "url", "noopsort", "relax",
+const STYLES: [&str; 36] = [
+    "emph",
+    "textit",
+    "textbf",
+    "textsc",
+    "textrm",
+    "texttt",
+    "textsf",
+    "textsl",
+    "textup",
+    "text",
+    "mbox",
+    "hbox",
+    "em",
+    "it",
+    "bf",
+    "sc",
+    "rm",
+    "tt",
+    "sf",
+    "sl",
+    "url",
+    "noopsort",
+    "relax",
     "protect",
+    "textsubscript",
+    "textsuperscript",
+    "textnormal",
+    "textmd",
+    "underline",
+    "uppercase",
+    "lowercase",
+    "autocap",
+    "mkbibemph",
+    "mkbibitalic",
+    "mkbibbold",
+    "mkbibparens",
 ];
 
 #[cfg(test)]
@@ -299,18 +381,30 @@ mod tests {
             ("$\\alpha_1$ rays", "$\\alpha_1$ rays"),
             ("2\\textordfeminine{} ed.", "2ª ed."),
             ("already é", "already é"),
+            (
+                "H\\textsubscript{2}O, CO\\textsubscript2, \\textbraceleft{}x\\textbraceright{}",
+                "H2O, CO2, {x}",
+            ),
         ] {
             assert_eq!(to_text(raw), (text.to_owned(), true), "{raw}");
         }
     }
 
     #[test]
-    fn unknown_commands_stay_and_are_told() {
+    fn of_unknown_commands_the_text_stays() {
         for (raw, text) in [
-            ("a \\frobnicate{b} c", "a \\frobnicateb c"),
+            ("a \\frobnicate{b} c", "a b c"),
+            ("\\mkbibquote{Begriff} und \\frob{}Anschauung", "Begriff und Anschauung"),
+            (
+                "\\href{https://example.org/}{Atlas} \\color[rgb]{red}{x}",
+                "https://example.org/ Atlas red x",
+            ),
+            ("\\outer{\\inner{São \\'Ecole}}", "São École"),
+            ("\\frobnicate*{b}[c]", "b[c]"),
+            ("\\frobnicate", "\\frobnicate"),
             ("\\'", "\\'"),
-            ("\\*x", "\\*x"),
-            ("\\c{}", "\\c"),
+            ("a \\*x", "a x"),
+            ("a\\c{}", "a"),
         ] {
             assert_eq!(to_text(raw), (text.to_owned(), false), "{raw}");
         }
