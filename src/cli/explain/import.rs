@@ -62,6 +62,8 @@ impl Explain for ImportError {
 fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
     match fault {
         RowFault::UnknownColumns(names) => failure.hint(for_unknown(names)),
+        RowFault::AbsentColumns { columns, .. } if columns.is_empty() => failure,
+        RowFault::AbsentColumns { mapped, columns } => failure.hint(for_absent(mapped, columns)),
         RowFault::Relation(_) => failure.hint("write each relation once, in one row"),
         RowFault::NoColumn("path") => {
             failure.hint("`--map COLUMN=path` says which column holds the path; `--as-files` deposits tables themselves")
@@ -108,8 +110,25 @@ fn with_row_hint(failure: Failure, fault: &RowFault) -> Failure {
     }
 }
 
+/// Columns of a table that a hint names.
+const SHOWN_COLUMNS: usize = 20;
+
 /// Unknown columns that a hint names.
 const MOST_COLUMNS: usize = 5;
+
+/// A hint for mapped columns that a table does not have: the nearest names that it has, or all of them.
+fn for_absent(mapped: &[String], columns: &[String]) -> String {
+    let known: Vec<_> = columns.iter().map(String::as_str).collect();
+    let quoted = |name: &str| format!("`{}`", escape::one_line(name));
+    let near = mapped.iter().filter_map(|name| nearest(name, &known));
+    let near: Vec<_> = near.map(quoted).collect();
+    if !near.is_empty() {
+        return format!("did you mean {}?", near.join(", "));
+    }
+    let shown: Vec<_> = known.iter().take(SHOWN_COLUMNS).map(|name| quoted(name)).collect();
+    let more = if known.len() > SHOWN_COLUMNS { ", …" } else { "" };
+    format!("the columns of the table are {}{more}", shown.join(", "))
+}
 
 /// A hint for unknown columns: the nearest known name, or a key below `x`.
 fn for_unknown(names: &[String]) -> String {

@@ -1,6 +1,6 @@
 //! The meaning of columns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::RowFault;
 use super::synonyms::{column_of, folded};
@@ -39,7 +39,15 @@ pub(crate) struct ColumnMeaning {
 
 /// The meanings of columns by their names, with those that `--map` gives.
 #[derive(Clone, Debug, Default)]
-pub struct Columns(BTreeMap<String, String>);
+pub struct Columns(BTreeMap<String, Mapping>);
+
+/// A mapping of `--map`.
+#[derive(Clone, Debug)]
+struct Mapping {
+    /// The column as typed.
+    column: String,
+    meaning: String,
+}
 
 /// A mapping to something that is not a column.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,13 +65,14 @@ impl Columns {
         if meaning != "-" {
             meaning_of(meaning).ok_or_else(wrong)?;
         }
-        self.0.insert(folded(column), meaning.to_owned());
+        let mapping = Mapping { column: column.to_owned(), meaning: meaning.to_owned() };
+        self.0.insert(folded(column), mapping);
         Ok(())
     }
 
     /// The meaning of the column `name`.
     pub(crate) fn meaning(&self, name: &str) -> Option<ColumnMeaning> {
-        match self.0.get(&folded(name)).map(String::as_str) {
+        match self.0.get(&folded(name)).map(|it| &*it.meaning) {
             Some("-") => Some(ColumnMeaning { column: Column::Ignored, separator: None }),
             Some(meaning) => meaning_of(meaning),
             None => meaning_of(name),
@@ -75,12 +84,33 @@ impl Columns {
         self.meaning(name).is_some_and(|it| it.column != Column::Unnamed)
     }
 
+    /// The columns that are given a meaning, in folded form. One that is to be ignored may be missing in a table.
+    pub(super) fn mapped(&self) -> BTreeSet<String> {
+        let given = self.0.iter().filter(|(_, mapping)| mapping.meaning != "-");
+        given.map(|(folded, _)| folded.clone()).collect()
+    }
+
+    /// The fault of a table that lacks the columns `absent`, in folded form, which are given a meaning.
+    pub(super) fn absent(&self, absent: &BTreeSet<String>, names: &[String]) -> RowFault {
+        let typed = |folded| self.0.get(folded).map(|it| it.column.clone());
+        let mapped = absent.iter().filter_map(typed).collect();
+        let columns = names.iter().map(|name| name.trim().to_owned()).collect();
+        RowFault::AbsentColumns { mapped, columns }
+    }
+
     /// The meanings of all columns of a table; one of them has to be one of `required`.
     pub(super) fn meanings(
         &self,
         names: &[String],
         required: &[&'static str],
     ) -> Result<Vec<ColumnMeaning>, RowFault> {
+        let mut absent = self.mapped();
+        for name in names {
+            absent.remove(&folded(name));
+        }
+        if !absent.is_empty() {
+            return Err(self.absent(&absent, names));
+        }
         let (mut meanings, mut unknown) = (Vec::new(), Vec::new());
         for name in names {
             match self.meaning(name) {
@@ -144,6 +174,24 @@ fn column(name: &str) -> Option<Column> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mapped_column_has_to_be_there() {
+        let mut columns = Columns::default();
+        for mapping in ["Verfaßer=creator", "Ort=coverage", "Blatt=-"] {
+            columns.map(mapping).unwrap();
+        }
+        let fault = |names: &[&str]| {
+            let names: Vec<_> = names.iter().map(|it| (*it).to_owned()).collect();
+            columns.meanings(&names, &["path"]).err().map(|fault| fault.to_string())
+        };
+        // Case, and blanks around a name, make no difference; a column to ignore may be missing.
+        assert_eq!(fault(&["path", " VERFAßER", "ort"]), None);
+        let absent = "there is no column `Ort`, to which `--map` gives a meaning";
+        assert_eq!(fault(&["path", "Verfaßer"]).as_deref(), Some(absent));
+        let absent = "there are no columns `Ort`, `Verfaßer`, to which `--map` gives a meaning";
+        assert_eq!(fault(&["path"]).as_deref(), Some(absent));
+    }
 
     #[test]
     fn names_and_mappings_give_columns_their_meaning() {

@@ -129,6 +129,14 @@ pub enum RowFault {
     /// Columns that have no meaning.
     #[error("{}", unknown_columns(.0))]
     UnknownColumns(Vec<String>),
+    /// Columns that are given a meaning and are not in the table.
+    #[error("{}, to which `--map` gives a meaning", absent_columns(mapped))]
+    AbsentColumns {
+        /// The columns as typed.
+        mapped: Vec<String>,
+        /// The columns of the table; empty where each record has its own.
+        columns: Vec<String>,
+    },
     /// A value in a column without a name.
     #[error("`{0}` stands in a column without a name")]
     Unnamed(String),
@@ -199,6 +207,12 @@ fn in_windows_1252(text: Option<&str>) -> String {
 fn in_quotes(characters: &[char]) -> String {
     let quoted: Vec<_> = characters.iter().map(|it| format!("`{}`", it.escape_debug())).collect();
     quoted.join(", ")
+}
+
+fn absent_columns(mapped: &[String]) -> String {
+    let noun = if mapped.len() == 1 { "is no column" } else { "are no columns" };
+    let quoted: Vec<_> = mapped.iter().map(|name| format!("`{name}`")).collect();
+    format!("there {noun} {}", quoted.join(", "))
 }
 
 fn unknown_columns(names: &[String]) -> String {

@@ -19,7 +19,7 @@ mod seen;
 mod synonyms;
 mod table;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::BufRead;
 use std::path::Path;
 use std::sync::Arc;
@@ -137,6 +137,8 @@ pub(crate) struct TableReader {
     describes: bool,
     /// The meanings of the columns so far.
     meanings: HashMap<Arc<str>, ColumnMeaning>,
+    /// Mapped columns that no record had so far, in folded form; of a spreadsheet, its header has them all.
+    unseen: BTreeSet<String>,
 }
 
 /// Limit on cached meanings of columns: every JSON object may have other columns.
@@ -185,8 +187,13 @@ impl TableReader {
             Format::Jsonl => Box::new(jsonl::Jsonl::new(reader)),
             Format::Toml => Box::new(table::read(reader, broken)?),
         };
+        let unseen = match options.format {
+            Format::Csv | Format::Tsv => BTreeSet::new(),
+            Format::Jsonl | Format::Toml => columns.mapped(),
+        };
         let (records, columns) = (Some(records), columns.clone());
-        Ok(TableReader { records, name, columns, describes: false, meanings: HashMap::new() })
+        let (describes, meanings) = (false, HashMap::new());
+        Ok(TableReader { records, name, columns, describes, meanings, unseen })
     }
 
     /// The meaning of a column, which is looked up once.
@@ -203,6 +210,11 @@ impl TableReader {
 
     fn fields(&mut self, record: &TableRecord) -> Result<RowFields, ImportError> {
         let TableRecord { text, row, cells } = record;
+        if !self.unseen.is_empty() {
+            for cell in cells {
+                self.unseen.remove(&synonyms::folded(&cell.place.name));
+            }
+        }
         let unknown: Vec<String> = cells
             .iter()
             .filter(|cell| self.meaning(&cell.place.name).is_none())
@@ -228,7 +240,13 @@ impl Iterator for TableReader {
     type Item = NextRow;
 
     fn next(&mut self) -> Option<NextRow> {
-        Some(match self.records.as_mut()?.next()? {
+        let Some(next) = self.records.as_mut()?.next() else {
+            self.records = None;
+            let unseen = std::mem::take(&mut self.unseen);
+            let fault = (!unseen.is_empty()).then(|| self.columns.absent(&unseen, &[]))?;
+            return Some(Err((None, RowError::at_line(1, fault).into())));
+        };
+        Some(match next {
             NextRecord::Record(record) => match self.fields(&record) {
                 Ok(fields) => Ok(TableRow { text: record.text, row: record.row, fields }),
                 Err(error) => Err((Some(record.text), error)),

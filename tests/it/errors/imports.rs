@@ -122,6 +122,16 @@ error: line 1: the columns `Sprachen`, `Regal` mean nothing
 hint: did you mean `Sprache` for `Sprachen`? `--map Sprachen=language --map Regal=x.KEY` reads it, `x.KEY` as a key of your own; `--map Sprachen=-` leaves it out
 
 "#]]);
+    import(b"path;title;author\na.txt;A;B\n", "--map autoria=creator", 1).tells(str![[r#"
+error: line 1: there is no column `autoria`, to which `--map` gives a meaning
+hint: the columns of the table are `path`, `title`, `author`
+
+"#]]);
+    import(b"path;title;Verfasser\na.txt;A;B\n", "--map Verfaser=creator", 1).tells(str![[r#"
+error: line 1: there is no column `Verfaser`, to which `--map` gives a meaning
+hint: did you mean `Verfasser`?
+
+"#]]);
     import(b"path;title\na.txt;Cora\xe7\xe3o\n", "", 3).tells(str![[r#"
 error: line 2, column `title` (B2): `Cora\xe7\xe3o` is not UTF-8, and reads `Coração` in Windows-1252
 hint: `--encoding windows-1252` reads it so

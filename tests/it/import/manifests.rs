@@ -33,11 +33,14 @@ fn rows(format: Format, text: impl AsRef<[u8]>) -> (Vec<String>, Vec<(String, Si
     for name in ["a", "b", "c", "d/e", "ü \"q\", x"] {
         write(&root, name, name);
     }
-    write(&root, "list", text);
+    write(&root, "list", &text);
     let collection = make_collection(&scratch.path().join("archive"));
     let clock = TestClock::at("2026-11-21T02:13:00Z");
     let mut columns = Columns::default();
-    columns.map("Author=creator").unwrap();
+    // A mapped column has to be there.
+    if String::from_utf8_lossy(text.as_ref()).contains("Author") {
+        columns.map("Author=creator").unwrap();
+    }
     columns.map("Notes=-").unwrap();
     let found = match read(&root, "list", format, columns) {
         Ok(found) => found,
@@ -219,4 +222,36 @@ fn name_sources_beneath_their_directory_in_any_spelling() {
     let path = resolved(&world.write("in/a", "a")).unwrap();
     world.write("in/m.csv", format!("path\n{}\n", path.display()));
     world.run("-c archive import in/m.csv").succeeded();
+}
+
+/// `--map` of a column that no record has is an order that cannot be carried out.
+#[test]
+fn that_lack_a_mapped_column_are_refused() {
+    let scratch = scratch();
+    let root = scratch.path().join("sources");
+    write(&root, "a", "a");
+    let mapped = |format, text: &str, mapping: &str| {
+        write(&root, "list", text);
+        let mut columns = Columns::default();
+        columns.map(mapping).unwrap();
+        let errors = |rows: Candidates| {
+            rows.filter_map(Result::err).map(|it| it.error.to_string()).collect()
+        };
+        read(&root, "list", format, columns).map_or_else(|error| vec![error.to_string()], errors)
+    };
+    let absent = ["line 1: there is no column `Schöpfer`, to which `--map` gives a meaning"];
+    let none: [&str; 0] = [];
+    for (format, text) in [
+        (Format::Csv, "path;title\na;A\n"),
+        (Format::Tsv, "path\ttitle\na\tA\n"),
+        (Format::Jsonl, "{\"path\": \"a\"}\n"),
+        (Format::Toml, "[[item]]\npath = 'a'\n"),
+    ] {
+        assert_eq!(mapped(format, text, "Schöpfer=creator"), absent, "{text}");
+        assert_eq!(mapped(format, text, "Schöpfer=-"), none, "{text}");
+    }
+    // Case and Unicode form do not count, and one of the records is enough.
+    let some = "{\"path\": \"a\"}\n{\"path\": \"a/b\", \"scho\u{308}pfer\": \"B\"}\n";
+    assert_eq!(mapped(Format::Jsonl, some, "Schöpfer=creator"), none);
+    assert_eq!(mapped(Format::Csv, "Path,SCHÖPFER\na,B\n", "Schöpfer=creator"), none);
 }
