@@ -181,6 +181,12 @@ pub enum DepositError {
         /// The file, as it would be below `doc/`.
         path: PayloadPath,
     },
+    /// A listed file is a symbolic link.
+    #[error("`{path}` is in the list of the files, and is a symbolic link")]
+    ListedLink {
+        /// The link, as it would be below `doc/`.
+        path: PayloadPath,
+    },
     /// A listed file is missing.
     #[error("`{path}` is in the list of the files, and is not there")]
     NotThere {

@@ -22,7 +22,7 @@ pub enum ImportError {
     #[error(transparent)]
     Row(Box<RowError>),
     /// A bag contradicts its manifests.
-    #[error("`{}` is not a valid bag", path.display())]
+    #[error("`{}` {}", path.display(), cause.verdict())]
     Bag {
         /// The bag.
         path: PathBuf,
@@ -172,6 +172,7 @@ impl ImportError {
                 | Deposit::Mismatch { .. }
                 | Deposit::PayloadMismatch { .. }
                 | Deposit::NotListed { .. }
+                | Deposit::ListedLink { .. }
                 | Deposit::NotThere { .. } => true,
                 Deposit::Disk(error) => is_refused(error, path),
                 _ => false,
@@ -182,12 +183,16 @@ impl ImportError {
 
     /// Whether the bytes or files of a source differ from its row or bag.
     pub(super) fn is_contradiction(&self) -> bool {
-        use DepositError::{Mismatch, NotListed, NotThere, PayloadMismatch};
+        use DepositError::{ListedLink, Mismatch, NotListed, NotThere, PayloadMismatch};
         match self {
             ImportError::Bag { .. } => true,
             ImportError::Deposit(error) => matches!(
                 error.as_ref(),
-                Mismatch { .. } | PayloadMismatch { .. } | NotListed { .. } | NotThere { .. }
+                Mismatch { .. }
+                    | PayloadMismatch { .. }
+                    | NotListed { .. }
+                    | ListedLink { .. }
+                    | NotThere { .. }
             ),
             _ => false,
         }

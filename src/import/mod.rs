@@ -13,6 +13,7 @@ mod decide;
 pub mod described;
 mod error;
 mod estimate;
+mod forms;
 mod list;
 mod look;
 mod manifest;

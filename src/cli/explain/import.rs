@@ -1,6 +1,6 @@
 //! Errors of imports as failures.
 
-use urepo::import::{COLUMN_SYNONYMS, Encoding, ImportError, MapError, RowFault};
+use urepo::import::{BagError, COLUMN_SYNONYMS, Encoding, ImportError, MapError, RowFault};
 use urepo::item::State;
 use urepo::sidecar::MetadataError;
 
@@ -18,6 +18,9 @@ impl Explain for ImportError {
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
             Self::Row(row) => with_row_hint(Failure::of(Exit::Failure, self), &row.fault),
+            Self::Bag { cause, .. } if matches!(**cause, BagError::Encoding { .. }) => {
+                Failure::of(Exit::Failure, self).hint("ask for the bag with tag files in UTF-8")
+            }
             Self::Bag { .. } => {
                 Failure::of(Exit::Damage, self).hint("nothing of it was imported; fetch it again")
             }

@@ -357,6 +357,8 @@ impl Explain for DepositError {
                 .hint(format!("check the disk, then `urepo verify {name}`")),
             Self::Mismatch { .. } | Self::PayloadMismatch { .. } => Failure::of(Exit::Damage, self)
                 .hint("it has changed since the digest was taken, or on its way here: fetch it again"),
+            Self::ListedLink { .. } => Failure::of(Exit::Failure, self)
+                .hint("`--links follow` takes the file that the link leads to"),
             Self::NotListed { .. } | Self::NotThere { .. } => Failure::of(Exit::Failure, self)
                 .hint("a bag holds the files that its manifests list: fetch it again"),
             Self::NameExists { name } | Self::IbipExists { name, .. } => {

@@ -118,10 +118,17 @@ impl Plan {
             let found = self.entries.binary_search_by(|entry| entry.path.cmp(path));
             found.is_ok_and(|at| matches!(self.entries[at].kind, PlannedKind::File { .. }))
         };
-        match files.keys().find(|path| !is_file(path)) {
-            Some(path) => Err(DepositError::NotThere { path: path.clone() }),
-            None => Ok(()),
-        }
+        let Some(path) = files.keys().find(|path| !is_file(path)) else { return Ok(()) };
+        let is_link = self
+            .entries
+            .iter()
+            .any(|entry| entry.path == *path && matches!(entry.kind, PlannedKind::Link { .. }));
+        let path = path.clone();
+        Err(if is_link {
+            DepositError::ListedLink { path }
+        } else {
+            DepositError::NotThere { path }
+        })
     }
 
     /// Inspects the source of `request` and plans the item.

@@ -9,7 +9,7 @@ use crate::sidecar::{MetadataError, SidecarError};
 #[derive(Debug, thiserror::Error)]
 pub enum BagError {
     /// It does not declare itself a bag.
-    #[error("`bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8")]
+    #[error("`bagit.txt` does not declare a bag of version 0.93 to 1.0 and its encoding")]
     Declaration,
     /// It has no digests of a known algorithm.
     #[error("it has no manifest of SHA-2, SHA-1 or MD5")]
@@ -30,6 +30,45 @@ pub enum BagError {
         file: String,
         /// The line, from 1.
         line: usize,
+    },
+    /// The declaration begins with a byte order mark.
+    #[error("`bagit.txt` begins with a byte order mark, which BagIt forbids")]
+    Mark,
+    /// A label of the declaration ends with a blank.
+    #[error("line {line} of `bagit.txt` has a blank before the colon, which BagIt 1.0 forbids")]
+    Blank {
+        /// The line, from 1.
+        line: usize,
+    },
+    /// The encoding of the tag files has no decoder here.
+    #[error("its tag files are in the encoding `{encoding}`, which urepo does not know")]
+    Encoding {
+        /// The encoding as declared.
+        encoding: String,
+    },
+    /// A tag file is not in the encoding that the bag declares.
+    #[error("line {line} of `{file}` is not {encoding}, the encoding that `bagit.txt` declares")]
+    NotText {
+        /// The tag file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The name of the encoding.
+        encoding: String,
+    },
+    /// A path has the separators of Windows.
+    #[error("line {line} of `{file}` separates names by `\\`; BagIt has `/`")]
+    Separator {
+        /// The tag file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// Several files have the name of one line.
+    #[error("`{path}` may be any of several files, whose names differ in Unicode form only")]
+    Ambiguous {
+        /// The path, from the bag on.
+        path: PayloadPath,
     },
     /// A path leads out of the bag.
     #[error("line {line} of `{file}` leads out of the bag")]
@@ -95,4 +134,17 @@ pub enum BagError {
     /// It cannot be read.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+impl BagError {
+    /// What the fault means for the bag: one that urepo cannot read may be valid.
+    pub(crate) fn verdict(&self) -> &'static str {
+        match self {
+            BagError::Encoding { .. } => "is a bag that urepo cannot read",
+            BagError::Disk(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                "is a bag that cannot be read"
+            }
+            _ => "is not a valid bag",
+        }
+    }
 }

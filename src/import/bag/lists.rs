@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::tags::text_of;
-use super::{BagError, PAYLOAD, Version};
+use super::{BagError, PAYLOAD, TagFiles};
 use crate::digest::{Algorithm, Checker, Checksum};
 use crate::disk::copy::BUFFER_BYTES;
 use crate::disk::{Dir, Kind};
@@ -26,9 +25,9 @@ struct BagList {
 
 /// The files of the payload with all their digests.
 pub(super) fn payload(
-    dir: &Dir,
-    version: Version,
+    tags: &TagFiles<'_>,
 ) -> Result<BTreeMap<PayloadPath, Vec<Checksum>>, BagError> {
+    let dir = tags.dir;
     let is_there = dir.stat(PAYLOAD)?.is_some_and(|stamp| stamp.kind == Kind::Directory);
     if !is_there {
         return Err(BagError::NoPayload);
@@ -42,7 +41,7 @@ pub(super) fn payload(
     for list in &lists {
         let file = &list.file;
         let mut listed = 0;
-        list.visit(dir, version, |line, path, checksum| {
+        list.visit(tags, |line, path, checksum| {
             let below = path.as_path().strip_prefix(PAYLOAD).ok();
             let Some(below) = below.and_then(|below| PayloadPath::new(below).ok()) else {
                 return Err(BagError::Outside { file: file.clone(), line });
@@ -63,7 +62,7 @@ pub(super) fn payload(
         counts.push((file.clone(), listed));
     }
     // Before 1.0, each file had to be in only one of the manifests.
-    if version >= (1, 0)
+    if tags.version >= (1, 0)
         && let Some((file, listed)) = counts.into_iter().find(|(_, count)| *count < files.len())
     {
         return Err(BagError::Incomplete { file, listed, files: files.len() });
@@ -72,13 +71,13 @@ pub(super) fn payload(
 }
 
 /// Reads the tag files that have digests, and compares them.
-pub(super) fn check_tags(dir: &Dir, version: Version) -> Result<(), BagError> {
+pub(super) fn check_tags(tags: &TagFiles<'_>) -> Result<(), BagError> {
     let mut buffer = vec![0; BUFFER_BYTES];
-    for list in lists(dir, "tagmanifest-")? {
-        list.visit(dir, version, |_, path, checksum| {
+    for list in lists(tags.dir, "tagmanifest-")? {
+        list.visit(tags, |_, path, checksum| {
             let checksums = [checksum];
             let mut checker = Checker::new(&checksums);
-            let mut file = dir.open_file(path.as_path())?;
+            let mut file = tags.dir.open_file(path.as_path())?;
             if file.stat()?.kind != Kind::File {
                 return Err(BagError::NotAFile { file: path.to_string() });
             }
@@ -97,11 +96,11 @@ pub(super) fn check_tags(dir: &Dir, version: Version) -> Result<(), BagError> {
 }
 
 /// Makes sure that `fetch.txt`, if present, names only existing files of the payload: nothing is fetched.
-pub(super) fn check_fetches(dir: &Dir, version: Version) -> Result<(), BagError> {
-    if dir.stat(FETCHES)?.is_none() {
+pub(super) fn check_fetches(tags: &TagFiles<'_>) -> Result<(), BagError> {
+    if tags.dir.stat(FETCHES)?.is_none() {
         return Ok(());
     }
-    for (at, line) in text_of(dir, FETCHES)?.lines().enumerate() {
+    for (at, line) in tags.text_of(FETCHES)?.lines().enumerate() {
         if line.trim().is_empty() {
             continue;
         }
@@ -116,11 +115,11 @@ pub(super) fn check_fetches(dir: &Dir, version: Version) -> Result<(), BagError>
             };
             rest = after.trim_start_matches(blanks);
         }
-        let path = meant(dir, rest, version)?;
-        let Some(path) = path.filter(|path| path.as_path().starts_with(PAYLOAD)) else {
+        let path = meant(tags, rest, (&file, line_number))?;
+        if !path.as_path().starts_with(PAYLOAD) {
             return Err(BagError::Outside { file, line: line_number });
-        };
-        if dir.stat(path.as_path())?.is_none() {
+        }
+        if tags.dir.stat(path.as_path())?.is_none() {
             return Err(BagError::NotFetched { file: path.to_string() });
         }
     }
@@ -150,12 +149,11 @@ impl BagList {
     /// Calls `visit` for each line, with its number from 1, its path in the bag and its digest.
     fn visit(
         &self,
-        dir: &Dir,
-        version: Version,
+        tags: &TagFiles<'_>,
         mut visit: impl FnMut(usize, PayloadPath, Checksum) -> Result<(), BagError>,
     ) -> Result<(), BagError> {
         let BagList { file, algorithm } = self;
-        let text = text_of(dir, file)?;
+        let text = tags.text_of(file)?;
         for (at, line) in text.lines().enumerate() {
             if line.trim().is_empty() {
                 continue;
@@ -167,27 +165,36 @@ impl BagList {
             let path = path.trim_start_matches([' ', '\t']);
             let path = path.strip_prefix('*').unwrap_or(path);
             let path = path.strip_prefix("./").unwrap_or(path);
-            let path = meant(dir, path, version)?
-                .ok_or_else(|| BagError::Outside { file: file.clone(), line: at + 1 })?;
+            let path = meant(tags, path, (file, at + 1))?;
             visit(at + 1, path, checksum)?;
         }
         Ok(())
     }
 }
 
-/// The path in `text`; `None` if it leads out of the bag.
+/// The path in `text`, which is on this line of a tag file. The names are those of the disk.
 ///
 /// Some programs escape too little: if the unescaped name does not exist, `text` is the name.
-fn meant(dir: &Dir, text: &str, version: Version) -> Result<Option<PayloadPath>, BagError> {
-    let path_of = |text: &str| PayloadPath::new(Path::new(text)).ok();
-    if !text.contains('%') {
-        return Ok(path_of(text));
+fn meant(
+    tags: &TagFiles<'_>,
+    text: &str,
+    (file, line): (&str, usize),
+) -> Result<PayloadPath, BagError> {
+    let is_there = |path: &PayloadPath| Ok::<_, BagError>(tags.dir.stat(path.as_path())?.is_some());
+    let path_of = |text: &str| {
+        PayloadPath::new(Path::new(text))
+            .map_err(|_| BagError::Outside { file: file.to_owned(), line })
+    };
+    // A file name may contain `\` here, unlike on Windows.
+    if text.contains('\\') && !path_of(text).is_ok_and(|path| is_there(&path).unwrap_or(true)) {
+        return Err(BagError::Separator { file: file.to_owned(), line });
     }
-    let rules = if version >= (1, 0) { EscapeRules::Rfc } else { EscapeRules::Draft };
-    let (meant, bare) = (path_of(&rules.unescape(text)), path_of(text));
-    let (Some(meant), Some(bare)) = (meant, bare) else { return Ok(None) };
-    let is_bare = meant != bare
-        && dir.stat(meant.as_path())?.is_none()
-        && dir.stat(bare.as_path())?.is_some();
-    Ok(Some(if is_bare { bare } else { meant }))
+    let rules = if tags.version >= (1, 0) { EscapeRules::Rfc } else { EscapeRules::Draft };
+    let (mut meant, bare) = (path_of(&rules.unescape(text))?, path_of(text)?);
+    if meant != bare && !is_there(&meant)? && is_there(&bare)? {
+        meant = bare;
+    }
+    let found = tags.forms.borrow_mut().find(tags.dir, meant.as_path())?;
+    let found = found.ok_or_else(|| BagError::Ambiguous { path: meant.clone() })?;
+    Ok(PayloadPath::new(&found).unwrap_or(meant))
 }

@@ -9,6 +9,9 @@ mod error;
 mod lists;
 mod tags;
 
+use std::cell::RefCell;
+
+use super::forms::Forms;
 use crate::deposit::Checks;
 use crate::disk::{Dir, Kind, PathError};
 use crate::sidecar::{Conditions, Metadata};
@@ -41,11 +44,12 @@ pub(super) fn is_bag(dir: &Dir) -> Result<bool, PathError> {
 impl Bag {
     /// Reads the tag files of the bag in `dir`.
     pub(super) fn read(dir: &Dir) -> Result<Bag, BagError> {
-        let version = tags::declaration(dir)?;
-        lists::check_fetches(dir, version)?;
-        let files = lists::payload(dir, version)?;
-        lists::check_tags(dir, version)?;
-        let (metadata, oxum) = tags::info(dir)?;
+        let (version, encoding) = tags::declaration(dir)?;
+        let tags = TagFiles { dir, version, encoding, forms: RefCell::default() };
+        lists::check_fetches(&tags)?;
+        let files = lists::payload(&tags)?;
+        lists::check_tags(&tags)?;
+        let (metadata, oxum) = tags::info(&tags)?;
         let conditions = tags::conditions(dir, &metadata);
         let checks = Checks { files: Some(files), payload: None };
         Ok(Bag { checks, metadata, conditions, oxum })
@@ -65,3 +69,13 @@ impl Bag {
 
 /// The version of the rules: main and minor number.
 type Version = (u32, u32);
+
+/// The tag files of a bag, by the rules that it declares.
+struct TagFiles<'a> {
+    dir: &'a Dir,
+    version: Version,
+    /// The encoding of all tag files but the declaration, which is UTF-8.
+    encoding: &'static encoding_rs::Encoding,
+    /// Finds files whose names a manifest writes in another Unicode form.
+    forms: RefCell<Forms>,
+}

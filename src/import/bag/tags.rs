@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::{BagError, DECLARATION, Version};
+use encoding_rs::Encoding;
+
+use super::{BagError, DECLARATION, TagFiles, Version};
 use crate::collection::{SidecarFileError, read_sidecar};
 use crate::disk::{Dir, Kind};
 use crate::sidecar::{Conditions, Metadata, MetadataError, Sidecar};
@@ -22,7 +24,27 @@ const REPEATS: [&str; 3] = ["External-Description", "External-Identifier", "Sour
 const TERMS: [(&str, &str); 2] =
     [("External-Description", "description"), ("External-Identifier", "identifier")];
 
-pub(super) fn text_of(dir: &Dir, file: &str) -> Result<String, BagError> {
+impl TagFiles<'_> {
+    /// The text of a tag file, in the encoding that the bag declares, without a byte order mark.
+    pub(super) fn text_of(&self, file: &str) -> Result<String, BagError> {
+        let bytes = bytes_of(self.dir, file)?;
+        let encoding = self.encoding;
+        let (text, is_malformed) =
+            if [encoding_rs::UTF_16LE, encoding_rs::UTF_16BE].contains(&encoding) {
+                // `UTF-16` leaves the order of the bytes to the mark.
+                let (text, _, is_malformed) = encoding.decode(&bytes);
+                (text, is_malformed)
+            } else {
+                encoding.decode_with_bom_removal(&bytes)
+            };
+        if is_malformed {
+            return Err(not_text(file, &text, encoding.name()));
+        }
+        Ok(text.into_owned())
+    }
+}
+
+fn bytes_of(dir: &Dir, file: &str) -> Result<Vec<u8>, BagError> {
     let mut opened = match dir.open_file(file) {
         Err(error) if error.is_link() => return Err(BagError::NotAFile { file: file.to_owned() }),
         outcome => outcome?,
@@ -30,45 +52,65 @@ pub(super) fn text_of(dir: &Dir, file: &str) -> Result<String, BagError> {
     if opened.stat()?.kind != Kind::File {
         return Err(BagError::NotAFile { file: file.to_owned() });
     }
-    let mut bytes = opened.read_all(MAX_BYTES)?;
-    if bytes.starts_with(b"\xef\xbb\xbf") {
-        bytes.drain(..3);
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        BagError::Line { file: file.to_owned(), line }
-    })
+    Ok(opened.read_all(MAX_BYTES)?)
 }
 
-/// The version that `bagit.txt` declares.
-pub(super) fn declaration(dir: &Dir) -> Result<Version, BagError> {
-    let text = text_of(dir, DECLARATION)?;
-    let (mut version, mut is_utf8) = (None, false);
-    for line in text.lines() {
+/// The fault of a file that is not in the `encoding`, with the line of its first wrong character.
+fn not_text(file: &str, decoded: &str, encoding: &str) -> BagError {
+    let before = decoded.split(char::REPLACEMENT_CHARACTER).next().unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    BagError::NotText { file: file.to_owned(), line, encoding: encoding.to_owned() }
+}
+
+/// The version and the encoding that `bagit.txt` declares.
+///
+/// The file itself is UTF-8 without a byte order mark [RFC 8493, 2.1.1]: other programs refuse a bag with one, which must
+/// not become a valid bag here.
+pub(super) fn declaration(dir: &Dir) -> Result<(Version, &'static Encoding), BagError> {
+    let bytes = bytes_of(dir, DECLARATION)?;
+    if Encoding::for_bom(&bytes).is_some() {
+        return Err(BagError::Mark);
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|_| {
+        not_text(DECLARATION, &String::from_utf8_lossy(&bytes), encoding_rs::UTF_8.name())
+    })?;
+    let (mut version, mut encoding, mut blank) = (None, None, None);
+    for (at, line) in text.lines().enumerate() {
         let Some((label, value)) = line.split_once(':') else { continue };
+        let value = value.trim();
         match label.trim() {
             "BagIt-Version" => {
-                let numbers = value.trim().split_once('.');
+                let numbers = value.split_once('.');
                 version = numbers
                     .and_then(|(main, minor)| Some((main.parse().ok()?, minor.parse().ok()?)));
             }
-            "Tag-File-Character-Encoding" => is_utf8 = value.trim().eq_ignore_ascii_case("UTF-8"),
-            _ => {}
+            "Tag-File-Character-Encoding" => encoding = Some(value),
+            _ => continue,
+        }
+        if label.trim() != label {
+            blank = blank.or(Some(at + 1));
         }
     }
-    version
-        .filter(|version| is_utf8 && ((0, 93)..=(1, 0)).contains(version))
-        .ok_or(BagError::Declaration)
+    let version = version.filter(|version| ((0, 93)..=(1, 0)).contains(version));
+    let (Some(version), Some(encoding)) = (version, encoding) else {
+        return Err(BagError::Declaration);
+    };
+    // The drafts before 1.0 say nothing about blanks, and bags with them exist.
+    if let Some(line) = blank.filter(|_| version >= (1, 0)) {
+        return Err(BagError::Blank { line });
+    }
+    let unknown = || BagError::Encoding { encoding: encoding.to_owned() };
+    let encoding = Encoding::for_label_no_replacement(encoding.as_bytes()).ok_or_else(unknown)?;
+    Ok((version, encoding))
 }
 
 /// The description in `bag-info.txt`, and the numbers of bytes and files.
-pub(super) fn info(dir: &Dir) -> Result<(Metadata, Option<(u64, u64)>), BagError> {
+pub(super) fn info(tags: &TagFiles<'_>) -> Result<(Metadata, Option<(u64, u64)>), BagError> {
     let (mut metadata, mut oxum) = (Metadata::default(), None);
-    if dir.stat(INFO)?.is_none() {
+    if tags.dir.stat(INFO)?.is_none() {
         return Ok((metadata, oxum));
     }
-    let mut pairs = pairs(&text_of(dir, INFO)?)?;
+    let mut pairs = pairs(&tags.text_of(INFO)?)?;
     // A value that bags of `urepo export` contain twice is taken once, as a term.
     pairs.sort_by_key(|(_, label, _)| term_of(label).is_none());
     for (at, label, value) in pairs {

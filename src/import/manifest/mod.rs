@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use super::ImportError;
 use super::candidate::{FoundCandidate, Refused, RowText};
+use super::forms::Forms;
 use crate::disk::{Dir, Links};
 
 use columns::ColumnMeaning;
@@ -296,6 +297,7 @@ pub struct Manifest {
     rows: TableReader,
     reading: ManifestReader,
     seen: seen::SeenKeys,
+    forms: Forms,
 }
 
 impl Manifest {
@@ -308,7 +310,7 @@ impl Manifest {
         reading: ManifestReader,
     ) -> Result<Manifest, ImportError> {
         let rows = TableReader::new(reader, name, &reading.table, "path")?;
-        Ok(Manifest { rows, reading, seen: seen::SeenKeys::default() })
+        Ok(Manifest { rows, reading, seen: seen::SeenKeys::default(), forms: Forms::default() })
     }
 }
 
@@ -317,10 +319,12 @@ impl Iterator for Manifest {
 
     fn next(&mut self) -> Option<FoundCandidate> {
         let (row, error) = match self.rows.next()? {
-            Ok(row) => match paths::candidate(row, &self.reading, &mut self.seen) {
-                Ok(candidate) => return Some(Ok(candidate)),
-                Err((text, error)) => (Some(text), error),
-            },
+            Ok(row) => {
+                match paths::candidate(row, &self.reading, &mut self.seen, &mut self.forms) {
+                    Ok(candidate) => return Some(Ok(candidate)),
+                    Err((text, error)) => (Some(text), error),
+                }
+            }
             Err(refused) => refused,
         };
         let name = &self.rows.name;

@@ -2,13 +2,11 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use unicode_normalization::UnicodeNormalization;
-
 use super::seen::SeenKeys;
 use super::{ManifestReader, RowError, RowFault, TableRow};
-use crate::disk::PathError;
 use crate::import::ImportError;
 use crate::import::candidate::{Candidate, RowText};
+use crate::import::forms::Forms;
 use crate::import::tree::place;
 use crate::item::PayloadPath;
 
@@ -17,6 +15,7 @@ pub(super) fn candidate(
     row: TableRow,
     reading: &ManifestReader,
     seen: &mut SeenKeys,
+    forms: &mut Forms,
 ) -> Result<Candidate, (RowText, ImportError)> {
     let TableRow { text, row, fields } = row;
     let line = text.line;
@@ -24,7 +23,7 @@ pub(super) fn candidate(
     let Some((path, column)) = fields.path else {
         return Err((text, error(None, RowFault::NoPath)));
     };
-    let found = match found(&path, reading) {
+    let found = match found(&path, reading, forms) {
         Ok(found) => found,
         Err(PathFault::Row(fault)) => return Err((text, error(Some(column), fault))),
         Err(PathFault::Disk(error)) => return Err((text, error)),
@@ -41,7 +40,7 @@ pub(super) fn candidate(
     }
     let mut references = Vec::new();
     for (kind, path, column) in fields.references {
-        match self::found(&path, reading) {
+        match self::found(&path, reading, forms) {
             Ok(path) => references.push((kind, reading.root.path_of(path))),
             Err(PathFault::Row(fault)) => return Err((text, error(Some(column), fault))),
             Err(PathFault::Disk(error)) => return Err((text, error)),
@@ -68,43 +67,12 @@ enum PathFault {
 }
 
 /// The place of `path` below the root. If the name does not exist, a single file with the same name in
-/// another Unicode form counts: macOS writes `a` and a tilde instead of `ã`.
-fn found(path: &str, reading: &ManifestReader) -> Result<PathBuf, PathFault> {
+/// another Unicode form counts.
+fn found(path: &str, reading: &ManifestReader, forms: &mut Forms) -> Result<PathBuf, PathFault> {
     let relative = beneath(path, reading).map_err(PathFault::Row)?;
-    let exists = |path: &Path| match reading.root.stat(path) {
-        Ok(stamp) => stamp.is_some(),
-        // Reading it reports the error.
-        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
-    };
-    if path.is_ascii() || exists(&relative) {
-        return Ok(relative);
-    }
-    let mut actual = PathBuf::new();
-    for name in &relative {
-        let exact = actual.join(name);
-        if exists(&exact) {
-            actual = exact;
-            continue;
-        }
-        let directory = if actual.as_os_str().is_empty() { Path::new(".") } else { &actual };
-        let Some(wanted) = name.to_str() else { return Ok(relative) };
-        let mut others = Vec::new();
-        let refused = |error: PathError| PathFault::Disk(error.into());
-        let dir = reading.root.open_dir(directory).map_err(refused)?;
-        for entry in dir.entries().map_err(refused)? {
-            let name = entry.map_err(refused)?.name;
-            if name.to_str().is_some_and(|name| name.nfc().eq(wanted.nfc())) {
-                others.push(name);
-            }
-        }
-        match others.as_slice() {
-            [other] => actual.push(other),
-            // The name does not exist; the candidate reports that.
-            [] => return Ok(relative),
-            _ => return Err(PathFault::Row(RowFault::Ambiguous(path.to_owned()))),
-        }
-    }
-    Ok(actual)
+    let found = forms.find(&reading.root, &relative);
+    let found = found.map_err(|error| PathFault::Disk(error.into()))?;
+    found.ok_or_else(|| PathFault::Row(RowFault::Ambiguous(path.to_owned())))
 }
 
 /// The place of `path` below the root, by its text, which contains no `..`.

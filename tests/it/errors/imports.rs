@@ -165,7 +165,7 @@ fn of_bags() {
     let world = world_with_file();
     world.write("bag/bagit.txt", "BagIt-Version: 7.0\n");
     refuses(&world, "-c archive import bag -n", 3).tells(str![[r#"
-error: `[WORLD]/bag` was not imported: it is not a valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
+error: `[WORLD]/bag` was not imported: it is not a valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 and its encoding
 error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 
@@ -178,7 +178,7 @@ hint: correct the sources named above and repeat: nothing is imported twice
 
 "#]]);
     refuses(&world, "-c archive import a.txt --bags -n", 3).tells(str![[r#"
-error: `[WORLD]/a.txt` was not imported: it is not a valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 in UTF-8
+error: `[WORLD]/a.txt` was not imported: it is not a valid bag: `bagit.txt` does not declare a bag of version 0.93 to 1.0 and its encoding
 error: 1 of 1 source would not be imported
 hint: correct the sources named above and repeat: nothing is imported twice
 

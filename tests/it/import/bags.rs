@@ -313,3 +313,150 @@ fn above_the_chosen_level_are_taken_as_a_whole() {
         assert_eq!(words.contains(&"bag imported".to_owned()), !is_damaged, "{words:?}");
     }
 }
+
+/// The declaration of a bag with tag files in `encoding`.
+fn declaration(encoding: &str) -> String {
+    format!("BagIt-Version: 1.0\nTag-File-Character-Encoding: {encoding}\n")
+}
+
+/// A bag of one file, whose name on the disk and in the manifest may differ.
+fn make_named_bag(bag: &Path, on_disk: &str, listed: &str) {
+    write(bag, &format!("data/{on_disk}"), "x");
+    write(bag, "bagit.txt", declaration("UTF-8"));
+    write(bag, "manifest-sha256.txt", format!("{}  data/{listed}\n", Digest::of(b"x")));
+}
+
+/// The outcome of an import of the bag that `make` makes, and its items.
+fn imported(make: impl FnOnce(&Path)) -> (Vec<String>, Vec<(String, Sidecar)>) {
+    let scratch = scratch();
+    let sources = scratch.path().join("sources");
+    make(&sources.join("bag"));
+    let collection = make_collection(&scratch.path().join("archive"));
+    let clock = TestClock::at("2026-11-21T02:13:00Z");
+    let found = tree(&sources, Units::default());
+    let (events, _) = import(&collection, found, import_options(), &clock).unwrap();
+    let told = |event: &Event| match &event.became {
+        Became::Failed(error) => {
+            let causes =
+                std::iter::successors(Some(error as &dyn std::error::Error), |it| it.source());
+            causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+        }
+        _ => words(std::slice::from_ref(event)).concat(),
+    };
+    (events.iter().map(told).collect(), origins(&collection))
+}
+
+/// A manifest of one system, and file names of another.
+#[test]
+fn whose_names_differ_in_unicode_form_are_taken_with_those_of_the_disk() {
+    for (on_disk, listed) in [
+        ("cafe\u{301}/n\u{303}.txt", "café/ñ.txt"),
+        ("\u{1112}\u{1161}\u{11ab}.txt", "한.txt"),
+        ("が.txt", "か\u{3099}.txt"),
+        ("Å/é", "A\u{30a}/e\u{301}"),
+        ("Việt.md", "Vie\u{323}\u{302}t.md"),
+    ] {
+        let (words, items) = imported(|bag| make_named_bag(bag, on_disk, listed));
+        assert_eq!(words, ["bag imported"], "{listed}");
+        assert_eq!(items[0].1.files[0].path.to_string(), on_disk);
+    }
+    // A file is not another one, and none of two.
+    let (words, _) = imported(|bag| make_named_bag(bag, "e.txt", "é.txt"));
+    assert!(words[0].contains("is not there"), "{words:?}");
+    let (words, _) = imported(|bag| {
+        make_named_bag(bag, "ệ", "e\u{302}\u{323}");
+        write(bag, "data/e\u{323}\u{302}", "x");
+    });
+    assert!(words[0].contains("bag"), "{words:?}");
+    // Tag files and files to fetch are found likewise.
+    let (words, _) = imported(|bag| {
+        make_named_bag(bag, "o\u{308}", "ö");
+        write(bag, "meta/u\u{308}.txt", "tag");
+        write(bag, "tagmanifest-sha256.txt", format!("{}  meta/ü.txt\n", Digest::of(b"tag")));
+        write(bag, "fetch.txt", "https://example.org/o - data/ö\n");
+    });
+    assert_eq!(words, ["bag imported"]);
+}
+
+/// RFC 8493 lets a bag choose the encoding of its tag files.
+#[test]
+fn whose_tag_files_are_in_another_encoding_are_read() {
+    let utf_16: Vec<u8> =
+        "\u{feff}Title: Карта\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let encodings: [(&str, &[u8], &str); 5] = [
+        ("iso-8859-1", b"Title: \xc9va\n", "Éva"),
+        ("KOI8-R", b"Title: \xeb\xc1\xd2\xd4\xc1\n", "Карта"),
+        ("Shift_JIS", b"Title: \x92n\x90}\n", "地図"),
+        ("UTF-16", &utf_16, "Карта"),
+        ("US-ASCII", b"Title: Map\n", "Map"),
+    ];
+    for (encoding, info, title) in encodings {
+        let (words, items) = imported(|bag| {
+            make_named_bag(bag, "a", "a");
+            write(bag, "bagit.txt", declaration(encoding));
+            if encoding == "UTF-16" {
+                let manifest = std::fs::read_to_string(bag.join("manifest-sha256.txt")).unwrap();
+                let manifest: Vec<u8> =
+                    manifest.encode_utf16().flat_map(u16::to_le_bytes).collect();
+                write(bag, "manifest-sha256.txt", manifest);
+            }
+            write(bag, "bag-info.txt", info);
+        });
+        assert_eq!(words, ["bag imported"], "{encoding}");
+        assert_eq!(items[0].1.metadata.values("title").unwrap(), [title], "{encoding}");
+    }
+}
+
+#[test]
+fn that_are_refused_say_what_is_wrong() {
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 9] = [
+        ("is a bag that urepo cannot read", |bag| {
+            drop(write(bag, "bagit.txt", declaration("UTF-32")));
+        }),
+        ("is not a valid bag", |bag| {
+            drop(write(bag, "bagit.txt", format!("\u{feff}{}", declaration("UTF-8"))));
+        }),
+        ("is not a valid bag", |bag| {
+            drop(write(bag, "bagit.txt", declaration("UTF-8").replace("ing:", "ing :")));
+        }),
+        ("line 2 of `bag-info.txt` is not UTF-8", |bag| {
+            drop(write(bag, "bag-info.txt", b"Title: x\nContact-Name: Jos\xe9\n"));
+        }),
+        ("line 1 of `bag-info.txt` is not EUC-JP", |bag| {
+            write(bag, "bagit.txt", declaration("EUC-JP"));
+            drop(write(bag, "bag-info.txt", b"Title: \xff\n"));
+        }),
+        ("separates names by", |bag| {
+            let line = format!("{}  data\\d\\a\n", Digest::of(b"x"));
+            drop(write(bag, "manifest-sha256.txt", line));
+        }),
+        ("separates names by", |bag| {
+            drop(write(bag, "fetch.txt", "https://example.org/a - data\\a\n"));
+        }),
+        ("leads out of the bag", |bag| {
+            let line = format!("{}  ../a\n", Digest::of(b"x"));
+            drop(write(bag, "manifest-sha256.txt", line));
+        }),
+        ("is a symbolic link", |bag| {
+            std::fs::rename(bag.join("data/a"), bag.join("data/b")).unwrap();
+            std::os::unix::fs::symlink("b", bag.join("data/a")).unwrap();
+            let list = |name: &str| format!("{}  data/{name}\n", Digest::of(b"x"));
+            drop(write(bag, "manifest-sha256.txt", list("a") + &list("b")));
+        }),
+    ];
+    for (at, (expected, change)) in changes.into_iter().enumerate() {
+        let (words, items) = imported(|bag| {
+            make_named_bag(bag, "a", "a");
+            change(bag);
+        });
+        assert_eq!((words.len(), items.len()), (1, 0), "{at}: {words:?}");
+        assert!(words[0].contains(expected), "{at}: {words:?}");
+    }
+    // Before 1.0, a blank before the colon was not forbidden, and a file may be called so.
+    let (words, _) = imported(|bag| {
+        make_named_bag(bag, "a\\b", "a\\b");
+        write(bag, "bagit.txt", "BagIt-Version : 0.96\nTag-File-Character-Encoding : UTF-8\n");
+    });
+    assert_eq!(words, ["bag imported"]);
+}
