@@ -75,7 +75,9 @@ pub enum FileFault {
     #[error("`{}` changed while it was read, {} times in a row", .0.display(), READ_ATTEMPTS)]
     Changing(PathBuf),
     /// Its modification time cannot be written down.
-    #[error("`{}` has a modification time beyond the year {}", .0.display(), Instant::MAX_YEAR)]
+    #[error(
+        "`{}` has a modification time outside of the years -{year} to {year}", .0.display(), year = Instant::MAX_YEAR
+    )]
     Time(PathBuf),
 }
 
@@ -83,7 +85,7 @@ impl FileStat {
     /// Makes sure that a sidecar can hold the modification time of the file, which is at `path`.
     pub(crate) fn check_time(&self, path: &Path) -> Result<(), FileFault> {
         let year = self.modified.civil().year;
-        let fits = (0..=i128::from(Instant::MAX_YEAR)).contains(&year);
+        let fits = year.unsigned_abs() <= Instant::MAX_YEAR.unsigned_abs().into();
         if fits { Ok(()) } else { Err(FileFault::Time(path.to_path_buf())) }
     }
 

@@ -39,6 +39,7 @@ mod tombstones;
 mod transfer;
 mod verifying;
 mod verifying_items;
+mod years;
 
 use std::path::Path;
 

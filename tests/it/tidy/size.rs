@@ -53,7 +53,7 @@ const PARTS: &[(&str, usize, &[&str])] = &[
             "src/export/metadata",
         ],
     ),
-    ("disk", 3_670, &["src/disk", "src/flow"]),
+    ("disk", 3_672, &["src/disk", "src/flow"]),
     ("distributor", 1_118, &["src/distributor"]),
     ("collection", 7_001, &["src/collection"]),
     ("index", 2_131, &["src/index", "src/catalog"]),
