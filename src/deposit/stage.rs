@@ -9,7 +9,9 @@ use super::{Checks, DepositError, Dropped};
 use crate::collection::{Draft, StagedItem, Writer};
 use crate::digest::{Algorithm, Checker, Checksum};
 use crate::disk::copy::{BUFFER_BYTES, Copying, Measured};
-use crate::disk::{Attributes, FileFault, FileStat, Kind, PathError, READ_ATTEMPTS, StoredFile};
+use crate::disk::{
+    Attributes, FileFault, FileStat, HoleWriter, Kind, PathError, READ_ATTEMPTS, StoredFile,
+};
 use crate::flow::batches;
 use crate::identity::Instant;
 use crate::interrupt::Interrupt;
@@ -302,19 +304,23 @@ fn copy_stream(
 ) -> Result<Measured, DepositError> {
     let mut hasher = crate::digest::Hasher::default();
     let mut buffer = vec![0; BUFFER_BYTES];
+    let mut holes = HoleWriter::default();
     let mut bytes = 0;
     loop {
         if staging.interrupt.requested() {
             return Err(DepositError::Interrupted);
         }
         let length = match reader.read(&mut buffer) {
-            Ok(0) => return Ok(Measured { bytes, digest: hasher.finish() }),
+            Ok(0) => {
+                holes.end(copy)?;
+                return Ok(Measured { bytes, digest: hasher.finish() });
+            }
             Ok(length) => length,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(source) => return Err(DepositError::Stream { name: name.clone(), source }),
         };
         hasher.update(&buffer[..length]);
-        copy.write_all(&buffer[..length])?;
+        holes.write(copy, &buffer[..length])?;
         bytes += length as u64;
         staging.progress.advance(name.as_path(), length as u64);
     }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::PathError;
 use super::file::StoredFile;
+use super::holes::HoleWriter;
 use super::page_cache::WriteBack;
 use crate::digest::{Digest, Hasher};
 use crate::interrupt::Interrupt;
@@ -68,7 +69,7 @@ pub(crate) struct Copying<'a> {
 }
 
 impl Copying<'_> {
-    /// Copies `from` to `to` as [`copy_and_digest`] does, and passes each piece to `see`.
+    /// Copies `from` to `to` as [`copy_and_digest`] does, with holes for zeros, and passes each piece to `see`.
     pub(crate) fn copy(
         self,
         from: &mut StoredFile,
@@ -77,12 +78,14 @@ impl Copying<'_> {
     ) -> Result<Measured, CopyError> {
         let Copying { expected, progress, interrupt } = self;
         let mut write_back = WriteBack::default();
+        let mut holes = HoleWriter::default();
         let measured = read_and_digest(expected, from, progress, interrupt, |bytes, end| {
             see(bytes);
-            to.write_all(bytes)?;
+            holes.write(to, bytes)?;
             write_back.has(to, end);
             Ok::<_, CopyError>(())
         })?;
+        holes.end(to)?;
         write_back.ends(to, measured.bytes);
         Ok(measured)
     }

@@ -124,6 +124,15 @@ impl StoredFile {
         self.file.write_all(bytes).on("write", &self.path)
     }
 
+    /// Leaves a hole of `length` bytes before what is appended next.
+    pub(super) fn skip(&mut self, length: u64) -> Result<(), PathError> {
+        if length == 0 {
+            return Ok(());
+        }
+        let length = i64::try_from(length).unwrap_or(i64::MAX);
+        self.file.seek(SeekFrom::Current(length)).map(|_| ()).on("write", &self.path)
+    }
+
     /// Writes all of `bytes` at `offset`.
     pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> Result<(), PathError> {
         let announced = self.watcher.before(Operation::Write, &self.path);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::ExportError;
 use super::sink::Sink;
-use crate::disk::{Dir, FileStat, PageCacheDropper, StoredFile, WriteBack};
+use crate::disk::{Dir, FileStat, HoleWriter, PageCacheDropper, StoredFile, WriteBack};
 
 /// Creates files and directories in a private stage, where no other user can plant links.
 pub(super) struct StagedTree<'a> {
@@ -22,6 +22,7 @@ struct OpenFile {
     file: StoredFile,
     stamp: FileStat,
     written: u64,
+    holes: HoleWriter,
     write_back: WriteBack,
 }
 
@@ -45,21 +46,22 @@ impl Sink for StagedTree<'_> {
 
     fn begin(&mut self, path: &Path, stamp: &FileStat) -> Result<(), ExportError> {
         let file = self.stage.create_file_with_mode(path, stamp.permission_bits())?;
-        let write_back = WriteBack::default();
-        self.file = Some(OpenFile { file, stamp: *stamp, written: 0, write_back });
+        let (holes, write_back) = (HoleWriter::default(), WriteBack::default());
+        self.file = Some(OpenFile { file, stamp: *stamp, written: 0, holes, write_back });
         Ok(())
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), ExportError> {
         let Some(open) = &mut self.file else { return Ok(()) };
-        open.file.write_all(bytes)?;
+        open.holes.write(&mut open.file, bytes)?;
         open.written += bytes.len() as u64;
         open.write_back.has(&open.file, open.written);
         Ok(())
     }
 
     fn end(&mut self) -> Result<(), ExportError> {
-        if let Some(OpenFile { file, stamp, written, write_back }) = self.file.take() {
+        if let Some(OpenFile { mut file, stamp, written, holes, write_back }) = self.file.take() {
+            holes.end(&mut file)?;
             file.set_attributes(stamp.attributes())?;
             write_back.ends(&file, written);
             self.dropper.follow(file, written);

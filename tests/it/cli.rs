@@ -10,6 +10,7 @@ mod export;
 mod file_size;
 mod finding;
 mod forged;
+mod holes;
 mod host_state;
 mod import;
 mod interrupts;

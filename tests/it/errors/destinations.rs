@@ -95,7 +95,7 @@ fn without_room() {
             $UREPO init mount/archive --host archive.example.org 2>told
             $UREPO -c mount/archive mint >told
             before=$(contents)
-            head -c 100000 /dev/zero >large
+            head -c 100000 /dev/zero | tr '\\0' x >large
             code=0; $UREPO -c mount/archive new large 2>told || code=$?; tell $code
             code=0; $UREPO -c mount/archive new - <large 2>told || code=$?; tell $code
             mkdir many; for i in $(seq 40); do : >many/$i; done
