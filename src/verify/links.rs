@@ -5,10 +5,10 @@
 //! HTML and Markdown files. Only links that climb out of their item count; URLs do not.
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::path::Path;
 
 use super::finding::{Finding, Findings, Place};
+use super::markup::Markup;
 use super::{Code, Context};
 use crate::collection::{Collection, CollectionError, Lookup, StoredItem};
 use crate::disk::PathError;
@@ -18,9 +18,6 @@ use crate::layout;
 
 /// Limit on the size of a file; a larger one was not written by people.
 const MAX_TEXT_BYTES: u64 = 16 * 1024 * 1024;
-
-/// The endings of the names of files with links, in lower case.
-const MARKUP: [&str; 5] = ["html", "htm", "xhtml", "md", "markdown"];
 
 /// Limit on the characters of a link in a finding. A file of one line would fill the memory a thousand times.
 const SHOWN_CHARACTERS: usize = 500;
@@ -70,12 +67,13 @@ impl<'a> LinkCheck<'a> {
         context: &Context<'_>,
         findings: &mut Findings,
     ) {
-        for (line, target) in links(&String::from_utf8_lossy(text)) {
+        let Some(markup) = Markup::of(file.as_path()) else { return };
+        for (line, target) in markup.links(&String::from_utf8_lossy(text)) {
             if context.is_stopped() {
                 return;
             }
             let link = Link { item, file, line: Some(line), written: target.as_bytes() };
-            self.check(&link, &decoded(target), findings);
+            self.check(&link, &decoded(&target), findings);
         }
     }
 
@@ -155,45 +153,13 @@ fn is_there(item: &StoredItem, path: &Path) -> Result<bool, PathError> {
 
 /// Whether the file at `path`, of `bytes`, is HTML or Markdown, by the ending of its name.
 pub(super) fn may_have_links(path: &PayloadPath, bytes: u64) -> bool {
-    let ending = path.as_path().extension().and_then(OsStr::to_str);
-    let is_markup = |it: &str| MARKUP.iter().any(|markup| it.eq_ignore_ascii_case(markup));
-    bytes <= MAX_TEXT_BYTES && ending.is_some_and(is_markup)
+    bytes <= MAX_TEXT_BYTES && Markup::of(path.as_path()).is_some()
 }
 
 /// The path in a link, which is a URL.
 fn decoded(link: &str) -> Cow<'_, [u8]> {
-    let path = link.split(['#', '?']).next().unwrap_or_default().replace("&amp;", "&");
-    decode_path(&path).unwrap_or_else(|| path.into_bytes()).into()
-}
-
-/// The links in `text` that begin with `../`, each with the number of its line from 1.
-fn links(text: &str) -> impl Iterator<Item = (u64, &str)> {
-    let lines = (1..).zip(text.lines());
-    lines.flat_map(|(line, text)| links_in_line(text).map(move |target| (line, target)))
-}
-
-/// Links begin with `../` and go to the end of their string or word.
-fn links_in_line(line: &str) -> impl Iterator<Item = &str> {
-    let mut end = 0;
-    line.match_indices("../").filter_map(move |(at, _)| {
-        let before = &line[..at];
-        let start = if before.ends_with("./") && !before.ends_with("../") { at - 2 } else { at };
-        let before = &line[..start];
-        // This must not be the next `../` of the same link, nor the middle of a path.
-        if start < end || before.ends_with(|c: char| c.is_alphanumeric() || "/._-~".contains(c)) {
-            return None;
-        }
-        let closing: &[char] = match before.chars().next_back() {
-            Some('"') => &['"'],
-            Some('\'') => &['\''],
-            Some('<') => &['>'],
-            Some('(') => &[')', ' ', '"'],
-            _ => &[' ', '\t', '"', '\'', '>', ')', ']'],
-        };
-        let length = line[start..].find(closing).unwrap_or(line.len() - start);
-        end = start + length;
-        Some(&line[start..end])
-    })
+    let path = link.split(['#', '?']).next().unwrap_or_default();
+    decode_path(path).map_or_else(|| path.as_bytes().into(), Cow::Owned)
 }
 
 #[cfg(test)]
@@ -201,35 +167,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_end_with_their_string_or_word() {
-        for (line, found) in [
-            (
-                r#"<a href="../../x/a b.html">a</a> <img src='../c.png'>"#,
-                &["../../x/a b.html", "../c.png"][..],
-            ),
-            ("<a href=../x>y</a>", &["../x"]),
-            (
-                "see [the class](../../a.cls \"title\") and <../b> or ![](./../c.png)",
-                &["../../a.cls", "../b", "./../c.png"],
-            ),
-            ("[ref]: ../../d", &["../../d"]),
-            ("http://example.org/a/../b and a/../c, ...", &[]),
-            ("é(../é/ü)", &["../é/ü"]),
-        ] {
-            let links: Vec<_> = links_in_line(line).collect();
-            assert_eq!(links, found, "{line}");
-        }
-    }
-
-    #[test]
     fn urls_are_decoded_without_their_fragments() {
-        assert_eq!(*decoded("../a%20b&amp;c?x#y"), *b"../a b&c");
+        assert_eq!(*decoded("../a%20b&c?x#y"), *b"../a b&c");
         assert_eq!(*decoded("../100%"), *b"../100%");
-    }
-
-    #[test]
-    fn lines_are_counted() {
-        let links: Vec<_> = links("a\n\n(../b)\r\n").collect();
-        assert_eq!(links, [(3, "../b")]);
     }
 }

@@ -46,6 +46,7 @@ mod item;
 mod ledger;
 mod links;
 mod lister;
+mod markup;
 mod payload;
 mod proof;
 mod reading;

@@ -94,10 +94,12 @@ fn every_link_that_leaves_an_item_is_told() {
     let up = "../../../../..";
     let gone = "sid.inpe.br/m/2005/01.01.00.00";
     let lower = CLASS.to_lowercase();
-    let md = format!("[x](../{up}/{CLASS}/doc/thesis.cls) <../{up}/{CLASS}/doc/none>");
+    let md = format!(
+        "[x](../{up}/{CLASS}/doc/thesis.cls) ![y](../{up}/{CLASS}/doc/none)\n\n`[z](../{up}/no)`"
+    );
     world.write(&format!("{doc}/parts/b.md"), md);
     let html = format!(
-        "<a href=\"{up}/{gone}/doc/a%20b.html#x\">\n<img src='{up}/{lower}/doc/thesis.cls'>\n\
+        "<!-- <a href='{up}/no'> --><a href=\"{up}/{gone}/doc/a%20b.html#x\">\n<img src='{up}/{lower}/doc/thesis.cls'>\n\
          <a href=\"http://example.org/../x\"> <a href=\"../service/x\"> <a href=\"a.tex\">"
     );
     world.write(&format!("{doc}/c.html"), html);
@@ -105,7 +107,7 @@ fn every_link_that_leaves_an_item_is_told() {
         .write(&format!("{doc}/d.md"), format!("[x]({up}/notes) [y]({up}/{CLASS}/doc/Thesis.cls)"));
     // No file can be called so.
     let long = format!("{up}/{CLASS}/doc/{}", "x".repeat(300));
-    world.write(&format!("{doc}/g.md"), format!("<{long}>"));
+    world.write(&format!("{doc}/g.md"), format!("<{long}> [x]({long})"));
     world.write(&format!("{doc}/f.txt"), format!("{up}/{gone}/doc/is/no/link"));
     world.run("init col --adopt").succeeded();
     let ran = world.run(&format!("-v -c col verify {THESIS}"));
@@ -156,7 +158,7 @@ fn links_to_items_without_payload_say_why_they_are_broken() {
     let up = "../../../../..";
     world.write(
         &format!("col/{THESIS}/doc/a.md"),
-        format!("<{up}/{CLASS}> <{up}/{CLASS}/item.toml>"),
+        format!("[a]({up}/{CLASS}) [b]({up}/{CLASS}/item.toml)"),
     );
     world.run("init col --adopt").succeeded();
     world.run("init home --host home.example.org").succeeded();

@@ -58,7 +58,7 @@ const PARTS: &[(&str, usize, &[&str])] = &[
     ("collection", 7_001, &["src/collection"]),
     ("index", 2_131, &["src/index", "src/catalog"]),
     ("holdings", 980, &["src/holdings"]),
-    ("verify", 3_004, &["src/verify"]),
+    ("verify", 3_145, &["src/verify"]),
     ("deposit", 9_735, &["src/deposit", "src/import", "src/adopt"]),
     ("transfer", 2_735, &["src/transfer", "src/promotion"]),
     ("removal", 3_549, &["src/removal", "src/repair"]),
