@@ -144,15 +144,39 @@ impl fmt::Display for Shown {
 /// The directory of the host state, where this user may write to it.
 const MACHINE_STATE: &str = "/var/lib/urepo";
 
-/// The default patterns that imports of directories leave out: files of systems and programs, and files that
-/// are still being written. `*.tmp` is not among them: some programs keep data under that name.
-pub(crate) const USUAL_EXCLUDES: [&str; 10] = [
+/// The default patterns that imports of directories leave out: what systems and programs keep beside the files of people,
+/// and files that are still being written. `*.tmp` is not among them: some programs keep data under that name. Directories
+/// end with `/`, so that a file of such a name is taken.
+pub(crate) const USUAL_EXCLUDES: [&str; 28] = [
     // macOS: view settings, and AppleDouble files with resource forks and Finder information.
     ".DS_Store",
     "._*",
+    // macOS, at the top of a disk: search index, list of changes, trash.
+    ".Spotlight-V100/",
+    ".fseventsd/",
+    ".Trashes/",
     // Windows: previews and the look of a folder.
     "[Tt]humbs.db",
     "[Dd]esktop.ini",
+    // Windows, at the top of a disk: trash and restore points.
+    "$R[Ee][Cc][Yy][Cc][Ll][Ee].B[Ii][Nn]/",
+    "System Volume Information/",
+    // Linux, at the top of a disk: trash of each user, and what `fsck` found.
+    ".Trash-[0-9]*/",
+    "lost+found/",
+    // NAS: previews and trash of Synology, previews and trash of QNAP.
+    "@eaDir/",
+    "\\#recycle/",
+    ".@__thumb/",
+    "@Recycle/",
+    // A file that was deleted while a program had it open, on NFS and on FUSE.
+    ".nfs[0-9a-f][0-9a-f][0-9a-f][0-9a-f]*",
+    ".fuse_hidden[0-9a-f]*",
+    // Editors: swap files of vim and nano, of Kate, and locks and unsaved text of Emacs.
+    ".*.sw[m-p]",
+    ".*.kate-swp",
+    ".#*",
+    "\\#*#",
     // Office programs: locks and unsaved parts of open documents.
     "~$*",
     "~*.tmp",
@@ -161,6 +185,7 @@ pub(crate) const USUAL_EXCLUDES: [&str; 10] = [
     "*.part",
     "*.filepart",
     "*.crdownload",
+    ".syncthing.*.tmp",
 ];
 
 /// The default wait for a lock.

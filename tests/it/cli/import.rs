@@ -367,3 +367,46 @@ fn a_source_is_what_it_looks_like() {
         assert!(ran.stderr.contains(told), "{line}: {}", ran.stderr);
     }
 }
+
+/// Trash, previews and swap files beside the files of people.
+#[test]
+fn leaves_out_what_systems_leave_behind() {
+    let world = World::with_collection();
+    for path in [
+        "in/$Recycle.Bin/S-1-5/$I1.txt",
+        "in/System Volume Information/IndexerVolumeGuid",
+        "in/@eaDir/a.jpg/SYNOPHOTO_THUMB_M.jpg",
+        "in/#recycle/old.txt",
+        "in/.@__thumb/a.jpg",
+        "in/.Trash-0/files/a",
+        "in/.Trash-60123/info/a.trashinfo",
+        "in/lost+found/#123",
+        "in/.Spotlight-V100/store",
+        "in/.Trashes/501/a",
+        "in/.nfs000000000c1b2f5f0000002a",
+        "in/.fuse_hidden0000001200000001",
+        "in/.letter.odt.swp",
+        "in/.letter.odt.swo",
+        "in/.letter.odt.kate-swp",
+        "in/#notes.org#",
+        "in/.syncthing.film.mkv.tmp",
+    ] {
+        world.write(path, "x");
+    }
+    std::os::unix::fs::symlink("ana@host.1234:1700000000", world.path("in/.#notes.org")).unwrap();
+    // Names that only resemble them, and directories of people inside of an item.
+    let kept = [".nfsrc", ".movie.swf", "@eaDir.txt", "lost+found.txt", "notes.swp", "#1 letter"];
+    for name in kept {
+        world.write(&format!("in/{name}"), name);
+    }
+    let ran = world.run("-c archive import in");
+    let mut found: Vec<_> = ran
+        .succeeded()
+        .lines()
+        .map(|line| line.split_once('\t').unwrap().1.rsplit('/').next().unwrap())
+        .collect();
+    found.sort_unstable();
+    let mut expected = kept;
+    expected.sort_unstable();
+    assert_eq!(found, expected, "{}", ran.stderr);
+}
