@@ -31,6 +31,9 @@ enum Kind {
 /// The page of what clap does not know: finding codes, exit codes, files, settings.
 const OVERVIEW: &str = include_str!("../../../man/urepo.7");
 
+/// The script of bash.
+const BASH: &str = include_str!("../complete.bash");
+
 /// The shells, and the names of their scripts.
 const SCRIPTS: [(&str, &str); 3] =
     [("bash", "urepo.bash"), ("zsh", "_urepo"), ("fish", "urepo.fish")];
@@ -58,6 +61,9 @@ impl Generate {
 
 /// The script by which a shell requests candidates from urepo.
 fn script(shell: &str) -> Result<Vec<u8>, Failure> {
+    if shell == "bash" {
+        return Ok(BASH.as_bytes().to_vec());
+    }
     let mut script = Vec::new();
     let shells = Shells::builtins();
     let completer = shells.completer(shell).expect("because clap_complete has these shells");

@@ -36,10 +36,13 @@ fn offers(world: &World, shell: &str, script: &str, line: &str) -> Option<(Vec<S
 
 const BASH: &str = r#"
     source home/urepo.bash
-    read -ra COMP_WORDS <<<"$LINE"
+    # As bash divides a line: `=`, `:` and `@` are words.
+    spaced=${LINE//=/ = } spaced=${spaced//:/ : } spaced=${spaced//@/ @ }
+    read -ra COMP_WORDS <<<"$spaced"
     [[ $LINE == *' ' ]] && COMP_WORDS+=('')
-    COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_TYPE=9
-    _clap_complete_urepo urepo "${COMP_WORDS[COMP_CWORD]}" ''
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_TYPE=9 COMP_LINE=$LINE
+    typed=${COMP_WORDS[COMP_CWORD]}
+    _urepo_complete urepo "${typed//[=:@]/}" ''
     printf '%s\n' "${COMPREPLY[@]}"
 "#;
 
@@ -83,6 +86,17 @@ fn in_bash_zsh_and_fish() {
         assert_eq!(ask(&format!("urepo -c main meta edit {}", &leaves[0][..5])), leaves, "{shell}");
         assert!(ask("urepo -c ma").contains(&"main".to_owned()), "{shell}");
         assert!(ask("urepo -c main copy --all --to ma").contains(&"main".to_owned()), "{shell}");
+        if shell == "bash" {
+            // The part after `=` alone is replaced, and a name with a blank or a star stays one word.
+            assert_eq!(ask("urepo new --links=as"), ["asis"]);
+            assert_eq!(ask("urepo new --links="), ["keep", "follow", "asis", "skip", "error"]);
+            world.write("sp ace.txt", "s");
+            world.write("st*r", "s");
+            assert_eq!(ask("urepo new sp"), ["sp ace.txt"]);
+            assert_eq!(ask("urepo new st"), ["st*r"]);
+            assert_eq!(ask("urepo new sp\\"), ["sp ace.txt"]);
+            assert_eq!(ask("urepo new 'sp"), ["sp ace.txt"]);
+        }
         // Nothing is there, and nobody hears of it.
         assert_eq!(ask("urepo -c nowhere show 11").len(), 0, "{shell}");
         assert_eq!(ask("urepo -c archive show .urepo/").len(), 0, "{shell}");
