@@ -274,14 +274,14 @@ fn what_a_repair_replaced_can_be_had() {
     assert_eq!(world.run(&format!("{restore} --dry-run")).stdout, told.stdout);
     std::fs::create_dir(world.path("out")).unwrap();
     let copied = std::process::Command::new("sh")
-        .args(["-c", &copying(&told.stderr)])
+        .args(["-c", &copying(&told.stdout)])
         .current_dir(world.path("out"))
         .status();
     assert!(copied.unwrap().success());
     let kept = world.path("out/kept/doc/a.txt");
     assert_eq!(std::fs::read_to_string(kept).unwrap(), "bravo");
     damage();
-    assert_eq!(copying(&world.run(&restore).stderr).matches("/trash/").count(), 2);
+    assert_eq!(copying(&world.run(&restore).stdout).matches("/trash/").count(), 2);
     let record = &records(&world.run(&format!("{restore} --json")))[0];
     let entries = record["kept"].as_array().unwrap();
     assert!(entries.iter().all(|it| it["path"].as_str().unwrap().contains("/trash/")), "{record}");
