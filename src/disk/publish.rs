@@ -33,6 +33,7 @@ impl Dir {
     pub fn rename_new(&self, from: &Path, to: &Dir, name: &Path) -> Result<(), PathError> {
         to.step(Operation::Rename, name)
             .and_then(|()| self.rename_no_replace(from, to, name))
+            .map_err(|error| to.name_error(name, error))
             .on("put in place", to.at(name))
     }
 
@@ -77,6 +78,7 @@ impl Dir {
                 let ((here, from), (there, name)) = (self.above(from)?, to.above(name)?);
                 Ok(retry_on_intr(|| rustix::fs::renameat(&here, from, &there, name))?)
             })
+            .map_err(|error| to.name_error(name, error))
             .on("replace", to.at(name))
     }
 

@@ -106,6 +106,26 @@ fn a_name_that_a_file_system_cannot_hold_is_said_to_be_one() {
     assert_eq!((error.is_unholdable(), error.kind()), (false, ErrorKind::NotFound));
 }
 
+/// A finished file gets such a name in the last step, as an export does.
+#[test]
+fn a_name_that_cannot_be_put_in_place_is_said_to_be_one() {
+    let scratch = scratch();
+    fs::write(scratch.path().join("staged"), "x").unwrap();
+    let put = |rename: fn(&Dir, &Path, &Dir, &Path) -> _, name: &str| {
+        let faults = Faults::new(Path::new(""), 1, Mode::Once(Errno::NOENT));
+        let faults = faults.of(Operation::Rename).on(System::Mounted(EXFAT));
+        let dir = Dir::open(scratch.path(), Watcher::new(Arc::new(faults))).unwrap();
+        let error: urepo::disk::PathError =
+            Result::<(), _>::unwrap_err(rename(&dir, Path::new("staged"), &dir, Path::new(name)));
+        (error.is_unholdable(), error.source().unwrap().to_string())
+    };
+    let cause = "this file system cannot hold the name `25:12|1911.txt`";
+    for rename in [Dir::rename_new, Dir::rename_over] {
+        assert_eq!(put(rename, "25:12|1911.txt"), (true, cause.to_owned()));
+        assert!(!put(rename, "a.txt").0);
+    }
+}
+
 #[test]
 fn a_file_system_without_links_is_said_to_be_one() {
     let scratch = scratch();
