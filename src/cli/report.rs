@@ -85,7 +85,7 @@ impl<'a> Report<'a> {
         let dry_run = context.global.dry_run;
         let none = Some(0);
         let counts = Counts { skipped: none, files: none, bytes: none, ..Counts::default() };
-        let summary = Summary { dry_run, counts, ..Summary::default() };
+        let summary = Summary { counts, dry_run, ..Summary::default() };
         Report { summary, ..Report::reading(context, asked, is_single) }
     }
 

@@ -88,17 +88,7 @@ pub(crate) struct Recover {
 impl Recover {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let Some((collection, settled)) = self.identified(context)? else { return Ok(()) };
-        let mirrors = self.others.iter().map(|other| context.open_named(other));
-        let mut mirrors = mirrors.collect::<Result<Vec<_>, _>>()?;
-        let is_copy =
-            |it: &&Collection| it.id() == collection.id() && it.path() != collection.path();
-        if let Some(copy) = mirrors.iter().find(is_copy) {
-            let message = format!("`{}` has the id of this collection", copy.path().display());
-            return Err(Failure::new(Exit::Conflict, message)
-                .caused_by("one of the two is a copy of the other, as a whole")
-                .hint("`urepo recover --new-id` in one of them makes another collection of it"));
-        }
-        mirrors.retain(|other| other.id() != collection.id());
+        let mirrors = self.mirrors(context, &collection)?;
         if !self.items.is_empty() {
             return self.accept_losses(context, &collection);
         }
@@ -202,6 +192,26 @@ impl Recover {
 }
 
 impl Recover {
+    /// The collections of `--with`.
+    fn mirrors(
+        &self,
+        context: &Context,
+        collection: &Collection,
+    ) -> Result<Vec<Collection>, Failure> {
+        let mirrors = self.others.iter().map(|other| context.open_named(other));
+        let mut mirrors = mirrors.collect::<Result<Vec<_>, _>>()?;
+        let is_copy =
+            |it: &&Collection| it.id() == collection.id() && it.path() != collection.path();
+        if let Some(copy) = mirrors.iter().find(is_copy) {
+            let message = format!("`{}` has the id of this collection", copy.path().display());
+            return Err(Failure::new(Exit::Conflict, message)
+                .caused_by("one of the two is a copy of the other, as a whole")
+                .hint("`urepo recover --new-id` in one of them makes another collection of it"));
+        }
+        mirrors.retain(|other| other.id() != collection.id());
+        Ok(mirrors)
+    }
+
     /// Gives up all that is lost, once a person has seen the list. Returns these items, and the number of those that stay because
     /// they cannot be read everywhere, or are in a backup.
     fn accept_all_losses(

@@ -512,3 +512,14 @@ fn no_collection_is_made_of_one_that_lost_its_settings_and_its_ledger() {
     assert!(world.run(&format!("-c archive show {name}")).succeeded().contains("Original"));
     world.run("-c archive verify").succeeded();
 }
+
+/// It would have nothing to say: both speak for one collection.
+#[test]
+fn a_copy_of_the_whole_collection_brings_nothing_into_line() {
+    let (world, _) = world();
+    copy_tree(&world.path("archive"), &world.path("copied"));
+    let ran = world.run("-c archive recover --with copied");
+    assert_eq!(ran.code, 23, "{}", ran.stderr);
+    assert!(ran.stderr.contains("has the id of this collection"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("recover --new-id"), "{}", ran.stderr);
+}
