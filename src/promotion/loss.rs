@@ -87,7 +87,7 @@ impl Registrar<'_> {
         match (part, self.writer) {
             (LostPart::Changes, Some(writer)) => {
                 let damaged = places.iter().filter(|it| it.damage == Some(Damage::Payload));
-                let damaged: Vec<_> = damaged.map(|it| &*it.at).collect();
+                let damaged: Vec<_> = damaged.map(|it| it.at.clone()).collect();
                 self.keep(name, writer, (&all[1..], &damaged))?;
             }
             (LostPart::Newest, _) => self.go_on(name, &places, others)?,
@@ -136,7 +136,7 @@ impl Registrar<'_> {
         &self,
         name: &RepositoryName,
         writer: &Writer,
-        (others, damaged): (&[&Collection], &[&str]),
+        (others, damaged): (&[&Collection], &[String]),
     ) -> Result<(), PromotionError> {
         let (giver, agent, waiter) = (self.collection, self.caller.agent, &self.caller.waiter());
         let recovery = Recovery { giver, writer, others, agent, waiter };

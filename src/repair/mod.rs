@@ -20,6 +20,7 @@
 //! | `donor` | which donor has the required bytes |
 //! | `build` | the repaired item, made in the stage |
 //! | `lacking` | items of which only donors know |
+//! | `rotten` | the bytes of other collections, where their sidecars are not enough |
 //! | `run` | from the examination of an item to the repaired one in its place |
 //!
 //! # What is never done
@@ -42,6 +43,7 @@ mod facts;
 mod fixed;
 mod lacking;
 mod plan;
+mod rotten;
 mod run;
 mod scan;
 

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use super::build::Build;
-use super::decide::{decide, is_resealed};
+use super::decide::is_resealed;
 use super::facts::{
     self, DonorFacts, Facts, SidecarStatus, SidecarVersion, Written, holding_of, seen,
 };
-use super::plan::{Damage, Plan, SidecarAction, wanted};
+use super::plan::{Damage, Decision, Plan, SidecarAction, wanted};
 use super::scan::{KnownPaths, PayloadScan, is_of_the_item, open_payload};
+use super::{Accepted, accepted, as_found};
 use super::{Outcome, RepairError, Repairer, Unsealed, donor};
-use super::{accepted, as_found};
 use crate::collection::{
     ChangeLocks, Collection, CollectionError, Draft, Event, EventKind, Here, LockedItem, Lookup,
     Stopped, StoredItem, Writer, Years, lock_changes_with,
@@ -19,14 +19,12 @@ use crate::custody::remedy::{self, Act, remedy};
 use crate::custody::{self, CustodyId, Holding};
 use crate::disk::PathError;
 use crate::holdings::{Seen, line_of, places, with_line};
-use crate::identity::RepositoryName;
+use crate::identity::{Instant, RepositoryName};
 use crate::interrupt::Interrupt;
 use crate::item::State;
 use crate::layout;
 use crate::progress::NoProgress;
-use crate::verify::{
-    Code, Depth, Finding, Findings, Place, ProofError, Severity, prove, verify_item,
-};
+use crate::verify::{Code, Depth, Finding, Findings, Place, Severity, verify_item};
 
 /// An examined item, with everything that its repair needs.
 struct Examined {
@@ -197,20 +195,9 @@ impl Repairer<'_> {
                 facts.payload = self.scan(item, &SidecarStatus::Lost(String::new()), None)?;
             }
         }
-        let found = remedy(&places, own_id);
-        let act = found.as_ref().and_then(|it| it.act_at(own_id));
-        let is_last = as_found::is_sealed_by(found.as_ref(), own_id);
-        let decision = decide(&facts, &records, &in_sight, (act, is_last), self.options, new)?;
-        let accepted = match facts.record.written() {
-            Some(own) if is_resealed(&decision.action) => {
-                let known = std::iter::once(self.collection).chain(self.others());
-                accepted::check_ibip(known, &decision.sidecar)?;
-                let sidecars = (own, &decision.sidecar);
-                Some(accepted::compare(self.collection, sidecars, &records, self.logged, now)?)
-            }
-            _ => None,
-        };
-        let roots: Vec<PathBuf> = records.into_iter().map(|donor| donor.root).collect();
+        let (decision, has_bytes) = self.decide(&facts, &mut places, (&records, &in_sight), new)?;
+        let accepted = self.accepted(&facts, &decision, &records, now)?;
+        let roots: Vec<PathBuf> = records.iter().map(|donor| donor.root.clone()).collect();
         let sources = donor::sources(
             wanted(&decision.sidecar),
             &facts.payload,
@@ -218,8 +205,14 @@ impl Repairer<'_> {
             self.caller.progress,
             self.caller.interrupt,
         )?;
-        let mut plan = Plan::new(&facts, damage, decision, roots, &sources);
+        let mut plan = Plan::new(&facts, damage, decision, roots.clone(), &sources);
         plan.accepted = accepted;
+        if has_bytes
+            && plan.lost().next().is_some()
+            && let Some(stub) = self.stub(&facts, &mut places, (&records, &in_sight), new)?
+        {
+            plan = Plan::new(&facts, damage, stub, roots, &[]);
+        }
         if let Some(item) = &item
             && self.is_sound(item, &plan)?
         {
@@ -227,6 +220,25 @@ impl Repairer<'_> {
             return unread.map_or(Ok(None), |error| Err(error.into()));
         }
         Ok(Some(Examined { item, seen, seen_elsewhere, donors, plan }))
+    }
+
+    /// What a new seal accepts, if the item gets one.
+    fn accepted(
+        &self,
+        facts: &Facts,
+        decision: &Decision,
+        records: &[DonorFacts],
+        now: Instant,
+    ) -> Result<Option<Accepted>, RepairError> {
+        match facts.record.written() {
+            Some(own) if is_resealed(&decision.action) => {
+                let known = std::iter::once(self.collection).chain(self.others());
+                accepted::check_ibip(known, &decision.sidecar)?;
+                let sidecars = (own, &decision.sidecar);
+                Ok(Some(accepted::compare(self.collection, sidecars, records, self.logged, now)?))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The payload of `item`, as far as its sidecar or one of the `known` ones lists it, or all of it.
@@ -290,27 +302,6 @@ impl Repairer<'_> {
             let user = event.user.unwrap_or_else(|| "unknown".to_owned());
             (format!("{user}@{}", event.machine), event.note)
         }))
-    }
-
-    /// Looks at the bytes of the others, as verification does: what has rotten there is no reason to leave the payload here
-    /// without a sidecar.
-    fn judge_bytes(
-        &self,
-        name: &RepositoryName,
-        places: &mut [remedy::Place],
-    ) -> Result<(), RepairError> {
-        let own = self.collection.id();
-        for place in places.iter_mut().filter(|it| it.at != own && it.has_payload()) {
-            let Some(there) = self.others().find(|it| it.id() == place.at) else { continue };
-            let (progress, interrupt) = (self.caller.progress, self.caller.interrupt);
-            match prove(&there.item(name)?, Depth::FromDisk, progress, interrupt) {
-                Ok(()) => {}
-                Err(ProofError::Damaged { .. }) => place.damage(remedy::Damage::Payload),
-                Err(ProofError::Disk(error)) => return Err(error.into()),
-                Err(ProofError::Interrupted) => return Err(RepairError::Interrupted),
-            }
-        }
-        Ok(())
     }
 
     /// The item in all collections in sight, each once, and why the disk does not let one of them be read.
@@ -403,7 +394,7 @@ impl Repairer<'_> {
     }
 
     /// The collections that may decide.
-    fn others(&self) -> impl Iterator<Item = &Collection> {
+    pub(super) fn others(&self) -> impl Iterator<Item = &Collection> {
         self.donors.iter().chain(self.witnesses).copied()
     }
 

@@ -120,16 +120,9 @@ impl Recovery<'_> {
         if read.sidecar.custody.ceded().is_none() {
             return Ok(Ending::Nothing);
         }
-        let view = self.look(&item, &read)?;
-        let proven = match self.decide(&view) {
-            Some(custody::MigrationEnd::Finish(there, leaves)) => {
-                (leaves == Leaves::Stub).then(|| self.prove(name, there)).transpose()?;
-                Some(there)
-            }
-            _ => None,
-        };
+        let (proven, rotten) = self.proven(&item, &read)?;
         self.change(name, |locks, item, read| {
-            let view = self.look(&item, &read)?;
+            let view = self.look(&item, &read, &rotten)?;
             let (Some(ceded), Some(decision)) = (view.own.custody.ceded(), self.decide(&view))
             else {
                 return Ok(Ending::Nothing);
@@ -140,7 +133,7 @@ impl Recovery<'_> {
                 permit.ok_or_else(|| TransferError::Changed { name: name.clone() })
             };
             match decision {
-                custody::MigrationEnd::Finish(there, _) if Some(there) != proven => {
+                custody::MigrationEnd::Finish(there, _) if Some(there) != proven.as_ref() => {
                     Err(TransferError::Changed { name: name.clone() })
                 }
                 custody::MigrationEnd::Finish(_, leaves) => {
@@ -170,6 +163,38 @@ impl Recovery<'_> {
         })
     }
 
+    /// The holding that lets the item leave here, if one does, read before the giver's goes; and the ids of the collections whose
+    /// payload has rotten. A Copy in sight that is whole will do as well as the Original: no byte is lost, and what has rotten is
+    /// repaired from there.
+    fn proven(
+        &self,
+        item: &StoredItem,
+        read: &ReadSidecar,
+    ) -> Result<(Option<Holding>, Vec<String>), TransferError> {
+        let (mut rotten, mut refused) = (Vec::new(), None);
+        loop {
+            let view = self.look(item, read, &rotten)?;
+            let Some(custody::MigrationEnd::Finish(there, leaves)) = self.decide(&view) else {
+                // Of what is only damaged, nothing else is concluded.
+                return refused.map_or(Ok((None, rotten)), Err);
+            };
+            match (leaves == Leaves::Stub).then(|| self.prove(item.name(), there)) {
+                Some(Err(error @ TransferError::Damaged { .. })) => {
+                    let holder = held_at(there).unwrap_or(&there.at).to_owned();
+                    if rotten.contains(&holder) {
+                        return Err(error);
+                    }
+                    rotten.push(holder);
+                    refused.get_or_insert(error);
+                }
+                proof => {
+                    proof.transpose()?;
+                    return Ok((Some(there.clone()), rotten));
+                }
+            }
+        }
+    }
+
     /// Withdraws the migration of `name` by a person's word, without a look at the receiver.
     pub fn withdraw_unseen(&self, name: &RepositoryName) -> Result<Ending, TransferError> {
         self.change(name, |locks, item, read| match read.sidecar.custody.ceded() {
@@ -187,15 +212,10 @@ impl Recovery<'_> {
     pub fn accept_loss(
         &self,
         name: &RepositoryName,
-        damaged: &[&str],
+        damaged: &[String],
     ) -> Result<Ending, TransferError> {
         self.change(name, |locks, item, read| {
-            let mut view = self.look(&item, &read)?;
-            for holding in &mut view.seen {
-                if holding.has_payload() && damaged.contains(&&*holding.at) {
-                    holding.has = Has::Damaged;
-                }
-            }
+            let view = self.look(&item, &read, damaged)?;
             match self.decide(&view) {
                 Some(custody::MigrationEnd::Lost(_) | custody::MigrationEnd::Arrived(_)) => {}
                 _ => return Err(TransferError::Changed { name: name.clone() }),
@@ -206,8 +226,13 @@ impl Recovery<'_> {
         })
     }
 
-    /// The holding of the giver, and all holdings in sight.
-    fn look(&self, item: &StoredItem, read: &ReadSidecar) -> Result<View, TransferError> {
+    /// The holding of the giver, and all holdings in sight, of which those in the collections with the ids `rotten` are damaged.
+    fn look(
+        &self,
+        item: &StoredItem,
+        read: &ReadSidecar,
+        rotten: &[String],
+    ) -> Result<View, TransferError> {
         let own = item.holding(read, self.giver.id())?;
         let sight = Seen::of(item.name(), self.others);
         // What cannot be read is out of sight. A sidecar that can be read and says nothing is damaged: its line speaks.
@@ -220,6 +245,11 @@ impl Recovery<'_> {
         let in_sight = in_sight.chain([self.giver.id().to_owned()]).collect();
         let mut seen = sight.holdings;
         seen.extend(with_line(self.giver, item.name(), &own)?);
+        for holding in &mut seen {
+            if holding.has_payload() && rotten.contains(&holding.at) {
+                holding.has = Has::Damaged;
+            }
+        }
         Ok(View { own, seen, in_sight })
     }
 
@@ -309,11 +339,7 @@ impl Recovery<'_> {
 
     /// Reads the item of the receiver, or of the collection that it passed the item on to, before the giver's goes.
     fn prove(&self, name: &RepositoryName, there: &Holding) -> Result<(), TransferError> {
-        let holder = match there.has {
-            Has::Payload => &there.at,
-            Has::Stub => there.custody.holder(),
-            _ => return Ok(()),
-        };
+        let Some(holder) = held_at(there) else { return Ok(()) };
         let Some(collection) = self.others.iter().find(|other| other.id() == holder) else {
             return Ok(());
         };
@@ -347,5 +373,14 @@ impl Recovery<'_> {
             end?;
         }
         Ok(Ending::Withdrawn)
+    }
+}
+
+/// The id of the collection whose payload `holding` stands for.
+fn held_at(holding: &Holding) -> Option<&str> {
+    match holding.has {
+        Has::Payload => Some(&holding.at),
+        Has::Stub => Some(holding.custody.holder()),
+        _ => None,
     }
 }
