@@ -10,7 +10,7 @@ use crate::sidecar::{ConditionError, MetadataError, RelationError};
 #[derive(Debug, thiserror::Error)]
 pub enum AmendError {
     /// A Copy has the description of its Original.
-    #[error("`{name}` is a Copy here; only its Original is changed")]
+    #[error("`{name}` is not the Original here, which alone is changed")]
     Copy {
         /// The item.
         name: RepositoryName,

@@ -31,6 +31,8 @@ pub(crate) enum Did {
     Finished,
     Purged,
     GivenUp,
+    /// It has the state of another collection.
+    LinedUp,
     /// The ledger got the line that it lacked.
     Recorded,
     /// The ledger got the line of another state.
@@ -61,7 +63,7 @@ pub(crate) enum Did {
 }
 
 /// Of each: the word in a record, the verb of a plan, and that of a report, where something is done.
-const WORDS: [(Did, [&str; 3]); 37] = [
+const WORDS: [(Did, [&str; 3]); 38] = [
     (Did::Deposited, ["deposited", "deposit", "deposited"]),
     (Did::Imported, ["imported", "import", "imported"]),
     (Did::Adopted, ["adopted", "adopt", "adopted"]),
@@ -83,6 +85,7 @@ const WORDS: [(Did, [&str; 3]); 37] = [
     (Did::Finished, ["finished", "finish", "finished"]),
     (Did::Purged, ["purged", "purge", "purged"]),
     (Did::GivenUp, ["given_up", "give up", "gave up"]),
+    (Did::LinedUp, ["lined_up", "bring", "brought"]),
     (Did::Recorded, ["recorded", "record", "recorded"]),
     (Did::LineCorrected, ["line_corrected", "correct the line of", "corrected the line of"]),
     (Did::Exported, ["exported", "export", "exported"]),

@@ -129,6 +129,19 @@ impl<'a> Report<'a> {
         self.summary.dry_run
     }
 
+    /// What was changed, or would be, by kind: `copied 4 items, 5 files, 70 B`.
+    fn changes(&self) -> Vec<String> {
+        let changes = self.did.iter().filter(|(did, _)| did.is_change());
+        let part = |(did, [items, files, bytes]): (&Did, &[u64; 3])| {
+            let number = match files + bytes {
+                0 => human::count(*items, "item"),
+                _ => human::items(*items, *files, *bytes),
+            };
+            format!("{} {number}", did.verb(self.is_dry()))
+        };
+        changes.map(part).collect()
+    }
+
     /// The last line of a run that changes items: what was changed, or would be, and what needed no change, with `besides`.
     /// `None` where the lines of the items say so, or those of failures.
     fn closing(&self, besides: Vec<String>) -> Option<String> {
@@ -136,16 +149,7 @@ impl<'a> Report<'a> {
             return None;
         }
         let is_dry = self.is_dry();
-        let changes = self.did.iter().filter(|(did, _)| did.is_change());
-        let mut parts: Vec<_> = changes
-            .map(|(did, &[items, files, bytes])| {
-                let number = match files + bytes {
-                    0 => human::count(items, "item"),
-                    _ => human::items(items, files, bytes),
-                };
-                format!("{} {number}", did.verb(is_dry))
-            })
-            .collect();
+        let mut parts = self.changes();
         let is_idle = parts.is_empty();
         if is_idle && self.errors() == 0 {
             parts.push(format!("nothing to {}", self.asked.present()));
@@ -197,6 +201,16 @@ impl<'a> Report<'a> {
         self.did.entry(did).and_modify(|[items, ..]| *items -= 1);
     }
 
+    /// With `--quiet`, the number of items that became `did` is a line on stdout, where a cron job mails it.
+    pub(crate) fn always_counts(&mut self, did: Did) {
+        let printer = &self.context.printer;
+        let (number, verb) = (self.number_of(did), did.verb(self.is_dry()));
+        if number > 0 && printer.verbosity == Verbosity::Quiet && !printer.json {
+            let told = printer.line(&format!("{verb} {}", human::count(number, "item")));
+            let _ = self.written(told);
+        }
+    }
+
     /// The number of items that became `did`.
     pub(crate) fn number_of(&self, did: Did) -> u64 {
         self.did.get(&did).map_or(0, |[items, ..]| *items)
@@ -219,8 +233,8 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Counts and writes what became of an item: its record, or with `--dry-run` a line on stdout, else a note. `planned` and
-    /// `done` are what follows the identifier in these.
+    /// Counts and writes what became of an item: its record, or a line on stdout. In that, `planned` or `done` follows the
+    /// identifier.
     pub(crate) fn outcome(&mut self, item: Item<'_>, planned: &str, done: &str) -> ControlFlow<()> {
         let is_dry = self.is_dry();
         let did = item.did.unwrap_or(self.asked);
@@ -466,8 +480,13 @@ impl<'a> Report<'a> {
         let counts = &self.summary.counts;
         let all = counts.items + counts.failed + counts.skipped.unwrap_or_default();
         let interrupted = self.context.interrupt.requested().then(|| {
-            let items = || format!("{} {asked}", human::count(counts.items, "item"));
-            let mut message = format!("interrupted; {} so far", end.done.unwrap_or_else(items));
+            let done = || match self.changes() {
+                none if none.is_empty() => {
+                    format!("{} {asked}", human::count(counts.items, "item"))
+                }
+                changes => changes.join("; "),
+            };
+            let mut message = format!("interrupted; {} so far", end.done.unwrap_or_else(done));
             if !self.is_single && counts.failed > 0 {
                 let _ = write!(message, ", {} failed", counts.failed);
             }

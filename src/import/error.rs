@@ -198,6 +198,11 @@ impl ImportError {
         }
     }
 
+    /// Whether a stop came before the source was reached, or came to its end.
+    pub fn is_interruption(&self) -> bool {
+        matches!(self, ImportError::Deposit(error) if matches!(**error, DepositError::Interrupted))
+    }
+
     /// Whether the source became an item that was deleted.
     pub(super) fn is_deleted_here(&self) -> bool {
         matches!(self, ImportError::Deposit(error) if matches!(**error, DepositError::DeletedHere { .. }))

@@ -77,6 +77,8 @@ impl Summary {
             // The reporting side counts entries left out.
             Became::LeftOut(_) | Became::Updated { .. } | Became::NotUpdated { .. } => {}
             Became::Unsettled => self.unsettled += 1,
+            // It is not reached, and the next run takes it.
+            Became::Failed(error) if error.is_interruption() => {}
             Became::Failed(error) => {
                 self.failed += 1;
                 self.deleted += u64::from(error.is_deleted_here());

@@ -154,6 +154,8 @@ fn record(entry: &Purgeable) -> Item<'static> {
 
 fn finish(done: &Total, mut report: Report<'_>) -> Done {
     report.count("freed", done.freed);
-    let freed = (done.entries > 0).then(|| format!("{} freed", human::bytes(done.freed)));
+    let would_be = if report.is_dry() { "would be " } else { "" };
+    let freed = || format!("{} {would_be}freed", human::bytes(done.freed));
+    let freed = (done.entries > 0).then(freed);
     report.finish(End { besides: freed.into_iter().collect(), ..End::default() })
 }

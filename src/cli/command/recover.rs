@@ -243,7 +243,8 @@ impl Recover {
         } else if self.restored && !self.yes {
             unproven = ledger::leave(context, &ledger::foreign(collection)?);
         } else {
-            ledger::tell_foreign(context, collection)?;
+            // Those that `--restored` accepts follow.
+            has_plan |= ledger::tell_added(context, collection, !self.restored)? > 0;
         }
         if self.restored {
             let accepted = ledger::restored(collection)?;
@@ -253,8 +254,9 @@ impl Recover {
         let (mut planned, _) = self.line_up(context, collection, mirrors)?;
         planned.extend(losses);
         has_plan |= unproven > 0 || !planned.is_empty();
-        tell_plan(context, collection, (mirrors, self.index), (planned, has_plan))?;
-        self.unproven(unproven).map_or(Ok(()), Err)
+        let left = tell_plan(context, collection, (mirrors, self.index), (planned, has_plan))?;
+        let put_back = || (!self.restored).then(|| context.check_ledger(collection).err())?;
+        self.unproven(unproven).or_else(put_back).or(left).map_or(Ok(()), Err)
     }
 
     /// Whether the run did nothing, and was not to do something after which other commands go on.
@@ -378,18 +380,18 @@ fn tell_plan(
     collection: &Collection,
     (mirrors, builds_index): (&[Collection], bool),
     (mut planned, has_plan): (Vec<RepositoryName>, bool),
-) -> Done {
+) -> Result<Option<Failure>, Failure> {
     let printer = &context.printer;
     let (migrations, left) = (interrupted(collection)?.items, left_overs(collection)?);
     let removed = left.iter().filter(|found| found.life != Life::AtWork).count();
     planned.extend(migrations.iter().map(|open| open.name.clone()));
     let mut report = Report::new(context, Did::Finished, false);
-    let (remaining, _) = left::report(context, collection, mirrors, (&planned, &mut report))?;
+    let (remaining, damaged) = left::report(context, collection, mirrors, (&planned, &mut report))?;
     if printer.json {
         report.summary.counts.items = migrations.len() as u64;
         report.count("removed", removed as u64);
         report.count("left", remaining);
-        return report.finish(End { is_silent: true, ..End::default() });
+        return report.finish(End { is_silent: true, ..End::default() }).map(|()| None);
     }
     let migrations = migrations.into_iter().map(|open| {
         format!("would finish or withdraw the migration of {} to {}", open.name, open.receiver)
@@ -413,14 +415,23 @@ fn tell_plan(
     let index = builds_index.then(|| "would build the index".to_owned());
     let lines = migrations.chain(left_overs).chain(raised).chain(index);
     let lines: Vec<_> = lines.collect();
-    if let Some(line) = left_over(remaining) {
-        printer.note(&line.replace("left", "would leave"));
-    }
-    if lines.is_empty() && !has_plan && remaining + report.errors() == 0 {
+    let left = left_over(remaining).map(|line| line.replace("left", "would leave"));
+    let note = |line: &str| printer.note(line);
+    let is_idle = lines.is_empty() && !has_plan;
+    if is_idle && remaining + report.errors() == 0 {
         printer.note(NOTHING);
     }
     lines.iter().try_for_each(|line| printer.line(line))?;
-    if report.errors() > 0 { report.finish(End::default()) } else { Ok(()) }
+    if report.errors() > 0 {
+        left.as_deref().into_iter().for_each(note);
+        return report.finish(End::default()).map(|()| None);
+    }
+    // As the run, which then did nothing, ends.
+    if damaged > 0 && is_idle {
+        return Ok(left.map(|line| Failure::new(Exit::Partial, line)));
+    }
+    left.as_deref().into_iter().for_each(note);
+    Ok(None)
 }
 
 fn still_pending(pending: u64, kept: u64) -> Option<Failure> {

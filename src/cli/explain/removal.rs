@@ -39,7 +39,7 @@ impl Explain for RemovalError {
                 .hint("`--force damaged` brings it back as it is; nothing was moved"),
             Self::NotInTrash { kept, .. } => Failure::of(Exit::Deleted, self)
                 .hint(copied_from_trash(kept).unwrap_or_else(|| {
-                    "it was purged; name a collection that has a Copy with `--with`".to_owned()
+                    "it was purged; name a collection that has a Copy with `--from`".to_owned()
                 })),
             Self::NotDeleted { absence, kept } => {
                 let mut failure = absence.explain();

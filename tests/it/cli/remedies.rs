@@ -252,7 +252,7 @@ fn a_fork() {
     assert!(ran.stderr.contains("title: \"InArchive\" -> \"InMirror\""), "{}", ran.stderr);
     let ran = world.run("-c archive recover --with mirror -y");
     assert!(ran.stderr.contains("brought 1 item into line"), "{}", ran.stderr);
-    assert!(ran.stderr.contains(leaf(&name)), "{}", ran.stderr);
+    assert!(ran.stdout.starts_with(&format!("brought {name} into line")), "{}", ran.stdout);
     assert!(!ran.stderr.contains("nothing to do"), "{}", ran.stderr);
 }
 
@@ -522,4 +522,42 @@ fn a_copy_of_the_whole_collection_brings_nothing_into_line() {
     assert_eq!(ran.code, 23, "{}", ran.stderr);
     assert!(ran.stderr.contains("has the id of this collection"), "{}", ran.stderr);
     assert!(ran.stderr.contains("recover --new-id"), "{}", ran.stderr);
+}
+
+/// A dry run plans what the run does, and ends as that does.
+#[test]
+fn what_recovery_would_record_is_its_plan() {
+    let (world, name) = world();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    let other = world.path("by-hand");
+    copy_tree(&world.path("mirror"), &other);
+    std::fs::remove_dir_all(world.path("mirror/example.org")).unwrap();
+    world.run(&format!("-c mirror recover --accept-loss {name} -y"));
+    let planned = world.run("-c mirror recover -n");
+    let done = world.run("-c mirror recover");
+    assert_eq!(planned.code, done.code, "{}{}", planned.stderr, done.stderr);
+    // An item in the tree that no line of the ledger tells of.
+    world.write("b.txt", "beta");
+    let second = world.run("-c archive new b.txt").line();
+    let (kept, place) = (world.path("kept"), world.path("archive").join(&second));
+    copy_tree(&place, &kept);
+    world.run(&format!("-c archive migrate {second} --to mirror")).succeeded();
+    let hand = world.path("hand");
+    world.run("init hand").succeeded();
+    std::fs::create_dir_all(hand.join(&second).parent().unwrap()).unwrap();
+    std::fs::rename(kept, hand.join(&second)).unwrap();
+    let planned = world.run("-c hand recover -n");
+    assert!(planned.stdout.contains(&format!("would be taken in: {second}")), "{}", planned.stdout);
+    assert!(!planned.stderr.contains("nothing to do"), "{}", planned.stderr);
+}
+
+/// A mass deletion reaches no mirror unseen.
+#[test]
+fn the_number_of_deletions_is_said_also_when_quiet() {
+    let (world, name) = world();
+    world.run("-c archive copy --all --to mirror").succeeded();
+    world.run(&format!("-c archive -q delete {name} -y")).succeeded();
+    let ran = world.run("-q -c archive copy --all --to mirror");
+    assert_eq!(ran.succeeded(), "recorded the deletion of 1 item\n");
+    assert_eq!(world.run("-q -c archive copy --all --to mirror").succeeded(), "");
 }

@@ -184,7 +184,7 @@ fn what_was_purged_comes_back_from_a_copy() {
     world.run("-c archive purge --yes").succeeded();
     let ran = world.run(&format!("-c archive restore {name}"));
     assert_eq!(ran.code, 22);
-    assert!(ran.stderr.contains("with `--with`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("with `--from`"), "{}", ran.stderr);
     let restore = format!("-c archive restore {name} --from mirror");
     let planned = world.run(&format!("{restore} --dry-run"));
     assert!(planned.succeeded().starts_with(&format!("would restore {name} as Original: ")));

@@ -100,7 +100,7 @@ fn items_that_stay_as_they_are() {
     world.run("-c archive copy --all --to mirror").succeeded();
     let line = |root: &str| format!("-c {root} meta set {name} title=Beta");
     refuses(&world, &line("mirror"), 23).tells(str![[r#"
-error: `example.org/archive/[..]` is a Copy here; only its Original is changed
+error: `example.org/archive/[..]` is not the Original here, which alone is changed
 hint: the Original belongs to a collection not in sight, id [..]…: name it in the settings, below `[collections]`
 
 "#]]);
@@ -109,7 +109,7 @@ hint: the Original belongs to a collection not in sight, id [..]…: name it in 
         format!("[collections]\nmain = {:?}\n", world.path("archive")),
     );
     refuses(&world, &line("mirror"), 23).tells(str![[r#"
-error: `example.org/archive/[..]` is a Copy here; only its Original is changed
+error: `example.org/archive/[..]` is not the Original here, which alone is changed
 hint: `urepo -c main show example.org/archive/[..]` shows its Original
 
 "#]]);

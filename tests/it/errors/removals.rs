@@ -94,7 +94,7 @@ hint: `--force damaged` brings it back as it is; nothing was moved
     world.run("-c archive purge -q -y").succeeded();
     refuses(&world, "-c archive restore 11.21.02.13", 22).tells(str![[r#"
 error: the files of `example.org/archive/2026/11.21.02.13` are not in the trash
-hint: it was purged; name a collection that has a Copy with `--with`
+hint: it was purged; name a collection that has a Copy with `--from`
 
 "#]]);
     for command in ["cat 11.21.02.13", "show --path 11.21.02.13/a.txt"] {

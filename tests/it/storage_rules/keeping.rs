@@ -62,7 +62,7 @@ fn the_original_is_in_one_archive_only() {
     archives.done("verify a b c");
     let told = archives.done("-c a show ITEM --with b");
     assert_eq!(told.matches("  Original\n").count(), 1, "{told}");
-    archives.refused("-c b meta set ITEM title=Two", 23, "is a Copy here");
+    archives.refused("-c b meta set ITEM title=Two", 23, "is not the Original here");
 }
 
 /// S6.

@@ -15,7 +15,7 @@ fn copies_are_maintained_only_by_copying_the_original() {
     let archives = Archives::new();
     archives.done("-c a copy ITEM --to b");
     archives.done("-c a copy ITEM --to c");
-    archives.refused("-c b meta set ITEM title=Forged", 23, "is a Copy here");
+    archives.refused("-c b meta set ITEM title=Forged", 23, "is not the Original here");
     archives.done("-c a meta set ITEM title=Epistle");
     archives.finds("U403", 0);
     // An older state never replaces a newer one.

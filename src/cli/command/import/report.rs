@@ -63,7 +63,9 @@ impl Tell for Reporter<'_> {
             _ => None,
         });
         self.id_width = widths.fold(self.id_width, usize::max);
-        for event in events {
+        let is_reached =
+            |it: &Event| !matches!(&it.became, Became::Failed(error) if error.is_interruption());
+        for event in events.into_iter().filter(is_reached) {
             if let Became::Item(deposited) = &event.became {
                 self.lost.special_modes += deposited.lost.special_modes;
                 self.lost.extended_attributes += deposited.lost.extended_attributes;
@@ -152,13 +154,8 @@ impl<'a> Reporter<'a> {
                 let changes: Vec<_> = changes.iter().map(meta::report::line).collect();
                 let changes = changes.join(", ");
                 let is_dry = self.report.is_dry();
-                let line = format!("{} {name}: {changes}", Did::Changed.verb(is_dry));
-                if is_dry {
-                    Some(line)
-                } else {
-                    printer.note(&line);
-                    None
-                }
+                let is_wanted = is_dry || printer.verbosity > Verbosity::Quiet;
+                is_wanted.then(|| format!("{} {name}: {changes}", Did::Changed.verb(is_dry)))
             }
             Became::NotUpdated { name, reason } => {
                 match not_updated(&name, reason) {

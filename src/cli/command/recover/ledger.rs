@@ -54,10 +54,19 @@ pub(super) fn foreign(collection: &Collection) -> Result<Vec<Correction>, Failur
     Ok(added)
 }
 
-/// Reports them.
-pub(super) fn tell_foreign(context: &Context, collection: &Collection) -> Done {
-    let added = foreign(collection)?;
-    report_all(context, collection, &Corrected { added, ..Corrected::default() })
+/// Reports them, and if `lacking` the items whose lines the ledger lacks, which a run records without a question. Returns their
+/// number.
+pub(super) fn tell_added(
+    context: &Context,
+    collection: &Collection,
+    lacking: bool,
+) -> Result<u64, Failure> {
+    let mut added = collection.ledger_corrections()?.added;
+    let is_lacking = |it: &Correction| lacking && it.was.is_none() && it.is != Actual::Lost;
+    added.retain(|it| matches!(it.is, Actual::Foreign { .. }) || is_lacking(it));
+    let number = added.len() as u64;
+    report_all(context, collection, &Corrected { added, ..Corrected::default() })?;
+    Ok(number)
 }
 
 /// Reports the corrections of a dry run.

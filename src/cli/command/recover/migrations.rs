@@ -13,10 +13,11 @@ use crate::cli::command::given_up;
 use crate::cli::command::transfer::RESUME_BYTES;
 use crate::cli::confirm::confirm_listed;
 use crate::cli::context::Context;
+use crate::cli::did::Did;
 use crate::cli::failure::Failure;
-use crate::cli::human;
 use crate::cli::printer::Verbosity;
-use crate::cli::report::REPEATED_PRINTED;
+use crate::cli::records::Item;
+use crate::cli::{Done, human};
 
 impl Recover {
     /// Ends the interrupted migrations from `collection`. Returns how many have ended, and how many are still open.
@@ -106,10 +107,7 @@ impl Recover {
             let root = context.word_of(other.path());
             if context.global.dry_run {
                 for (name, what) in behind {
-                    if !context.printer.json {
-                        let line = format!("would bring {name} into line with {root}: {what}");
-                        context.printer.line(&line)?;
-                    }
+                    tell_lined_up(context, &root, &name, &what)?;
                     done.push(name);
                 }
                 continue;
@@ -123,17 +121,8 @@ impl Recover {
             let names: Vec<_> = behind.into_iter().map(|(name, _)| name).collect();
             let LinedUp { changed, errors, fatal } =
                 lined_up(context, sides, RunMode::Act, &names)?;
-            let most = match context.printer.verbosity {
-                Verbosity::Verbose => usize::MAX,
-                Verbosity::Quiet | Verbosity::Normal => {
-                    usize::try_from(REPEATED_PRINTED).unwrap_or(usize::MAX)
-                }
-            };
-            for (name, what) in changed.iter().take(most) {
-                context.printer.note(&format!("brought {name} into line with {root}: {what}"));
-            }
-            if let more @ 1.. = changed.len().saturating_sub(most) {
-                context.printer.note(&format!("and {more} more; `-v` names each"));
+            for (name, what) in &changed {
+                tell_lined_up(context, &root, name, what)?;
             }
             done.extend(changed.into_iter().map(|(name, _)| name));
             let (stay, unconfirmed) = tell(context, errors);
@@ -149,6 +138,19 @@ impl Recover {
             }
         }
         Ok((done, failed))
+    }
+}
+
+/// Reports an item that was brought into line with the collection called `root`, or would be.
+fn tell_lined_up(context: &Context, root: &str, name: &RepositoryName, what: &str) -> Done {
+    let (printer, dry_run) = (&context.printer, context.global.dry_run);
+    if printer.json {
+        printer.record(&Item { dry_run, ..Item::became(name, Did::LinedUp) })
+    } else if dry_run || printer.verbosity > Verbosity::Quiet {
+        let verb = Did::LinedUp.verb(dry_run);
+        printer.line(&format!("{verb} {name} into line with {root}: {what}"))
+    } else {
+        Ok(())
     }
 }
 

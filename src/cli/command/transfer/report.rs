@@ -67,9 +67,10 @@ impl<'r, 'a> Reporter<'r, 'a> {
     /// The report on a transferred item: in a dry run the plan, otherwise only with `--verbose`.
     fn line(&self, name: &str, done: &Transferred) -> Option<String> {
         let verbose = self.run.context.printer.verbosity == Verbosity::Verbose;
+        // No deletion reaches a mirror unseen.
         let wanted = match self.mode {
             RunMode::Plan => verbose || done.is_change(),
-            RunMode::Act => verbose,
+            RunMode::Act => verbose || done.step == Step::Bury && !self.is_quiet(),
         };
         let size = || human::size(done.files, done.bytes);
         let verb = did(done).verb(self.mode == RunMode::Plan);
@@ -78,6 +79,10 @@ impl<'r, 'a> Reporter<'r, 'a> {
             Step::Bury => format!("{verb} {name}"),
             _ => format!("{verb} {name} ({})", size()),
         })
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.run.context.printer.verbosity == Verbosity::Quiet
     }
 
     /// Reports unlisted files that move to the trash, also in a dry run.
@@ -136,7 +141,8 @@ impl<'r, 'a> Reporter<'r, 'a> {
 }
 
 /// Ends the report of one or several runs.
-pub(in crate::cli::command) fn finish(report: Report<'_>) -> Done {
+pub(in crate::cli::command) fn finish(mut report: Report<'_>) -> Done {
+    report.always_counts(Did::Buried);
     report.finish(End { hint: REPEAT, ..End::default() })
 }
 

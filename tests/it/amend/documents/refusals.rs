@@ -74,6 +74,10 @@ fn only_originals_are_changed() {
     library.correct("d.csv", "Silva", "Souza");
     let ran = library.import("d.csv", "");
     assert_eq!((ran.code, library.texts()), (1, before), "{}", ran.stderr);
-    assert!(ran.stderr.contains("is a Copy here; only its Original is changed"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("is not the Original here, which alone is changed"),
+        "{}",
+        ran.stderr
+    );
     assert!(ran.stderr.contains("is deleted"), "{}", ran.stderr);
 }
