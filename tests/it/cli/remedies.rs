@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{leaf, records};
+use super::records;
 use crate::support::{Ran, World};
 
 /// A world whose settings name `archive`, with one item, and `mirror`, with nothing; and the item's name.
