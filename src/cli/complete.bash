@@ -20,7 +20,7 @@ _urepo_complete() {
         line=${line#"$word"}
     done
     local last=$((${#words[@]} - 1))
-    # What bash keeps of the word: it replaces the part after the last `=`, `:` or `@`.
+    # The part of the word that bash keeps: it replaces the part after the last `=`, `:` or `@`.
     local kept=${words[last]%"$2"}
     for index in "${!words[@]}"; do
         word=${words[index]}

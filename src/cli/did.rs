@@ -1,8 +1,8 @@
-//! What became of a thing: the one table of words for lines, records, counts and closing lines.
+//! Outcomes: the one table of words for lines, records, counts and closing lines.
 
 use serde::{Serialize, Serializer};
 
-/// What a command did to an item or a source, or would do in a dry run.
+/// The outcome for an item or a source, in a dry run the planned one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Did {
     Deposited,

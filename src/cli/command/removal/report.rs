@@ -9,7 +9,7 @@ use crate::cli::records::{Item, PathAt, path};
 
 /// The report of an item that did not fail.
 pub(in super::super) struct ItemReport {
-    /// What follows the identifier after a run, and in a dry run; of an unchanged item, the whole line.
+    /// The end of the line, after the identifier, of a run and of a dry run; of an unchanged item, the whole line.
     pub(super) done: String,
     pub(super) planned: String,
     /// More, with `--verbose`.

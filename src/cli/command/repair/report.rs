@@ -204,7 +204,7 @@ impl<'a> RepairRun<'a> {
     }
 }
 
-/// What becomes of an item with that plan.
+/// The outcome of a repair by this plan.
 fn did(plan: &Plan) -> Did {
     let is_whole = plan.lost().next().is_none();
     match plan.damage {

@@ -146,7 +146,7 @@ pub(in crate::cli::command) fn finish(mut report: Report<'_>) -> Done {
     report.finish(End { hint: REPEAT, ..End::default() })
 }
 
-/// What became of an item.
+/// The outcome for a transferred item.
 fn did(done: &Transferred) -> Did {
     match (done.step, done.replaced) {
         (Step::Nothing, _) => Did::Unchanged,
