@@ -88,9 +88,6 @@ const KINDS: &Columns = &[
 /// The calls that wait for the disk.
 const SYNCS: &Columns = &[("syncfs", &["syncfs"]), ("fsync", &["fsync", "fdatasync"])];
 
-/// Tenths of a call an item that a second group may add.
-const SPLIT: u64 = 20;
-
 /// The calls of a run, by name.
 type Calls = BTreeMap<String, u64>;
 
@@ -144,49 +141,72 @@ fn table<'t>(text: &'t str, head: &str) -> Vec<&'t str> {
     lines.take_while(|line| line.starts_with('|')).collect()
 }
 
-/// Compares `rows` with the table after `head` in the benchmarks: no sum may be higher by more than `noise` tenths, and no
-/// number of syncs by more than theirs. The kinds of a sum are for the reader: which of two ways a thread goes to a directory
-/// depends on the moment. With `SNAPSHOTS=overwrite` the table is written.
-fn compare(head: &str, rows: &[(&str, Vec<u64>)], noise: u64, syncs: [u64; SYNCS.len()]) {
+/// A row of a table: its name, and its numbers in tenths.
+type Row = (&'static str, Vec<u64>);
+
+/// Arrangements that are measured at most. On a busy machine a group becomes several (`flow::gather`), and each costs calls of
+/// its own: the lowest number of an item is what it needs.
+const MOST_MEASURED: usize = 3;
+
+/// Measures rows and compares them with the table after `head` in the benchmarks: no sum may be higher by more than `noise`
+/// tenths, and no number of syncs by more than theirs. The kinds of a sum are for the reader: which of two ways a thread goes
+/// to a directory depends on the moment. With `SNAPSHOTS=overwrite` the table is written.
+fn compare(head: &str, measure: impl Fn() -> Vec<Row>, noise: u64, syncs: [u64; SYNCS.len()]) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
     let text = std::fs::read_to_string(&path).unwrap();
     let noted = table(&text, head);
-    let print = |(name, numbers): &(&str, Vec<u64>)| {
-        let numbers = numbers.iter().map(|it| format!(" {}.{} |", it / 10, it % 10));
-        let numbers = numbers.collect::<Vec<_>>().concat();
-        format!("| {name} |{}", numbers.replace(".0 |", " |"))
-    };
-    let measured: Vec<_> = rows.iter().map(print).collect();
+    let mut rows = measure();
     if std::env::var("SNAPSHOTS").is_ok_and(|it| it == "overwrite") {
+        let measured: Vec<_> = rows.iter().map(print).collect();
         let text = text.replace(&noted.join("\n"), &measured.join("\n"));
         return std::fs::write(path, text).unwrap();
     }
     assert_eq!(noted.len(), rows.len(), "rows of the table `{head}`");
-    let (mut risen, mut fallen) = (Vec::new(), false);
-    for ((noted, measured), (name, numbers)) in noted.iter().zip(&measured).zip(rows) {
-        let cells: Vec<_> = noted.trim_matches('|').split('|').map(str::trim).collect();
-        let most: Vec<_> = cells[1..].iter().map(|it| tenths(it).expect("a number")).collect();
-        assert_eq!((cells[0], most.len()), (*name, numbers.len()), "row of the table `{head}`");
-        // More syncs than noted are more groups, each with calls of its own.
-        let first_sync = numbers.len() - SYNCS.len();
-        let is_split =
-            numbers[first_sync..].iter().zip(&most[first_sync..]).any(|(it, most)| it > most);
-        let noise = if is_split { noise + SPLIT } else { noise };
-        for (at, (number, most)) in numbers.iter().zip(most).enumerate() {
-            let Some(at) = (at + SYNCS.len() + 1).checked_sub(numbers.len()) else { continue };
-            let noise = if at == 0 { noise } else { 10 * syncs[at - 1] };
-            if *number > most + noise {
-                risen.push(format!("{measured}, at most\n{noted}"));
+    let most: Vec<_> = noted.iter().zip(&rows).map(|(noted, row)| most(noted, row)).collect();
+    // The sum and the syncs, each with the noted number and how far it may be off.
+    let bounds: Vec<_> = [noise].into_iter().chain(syncs.map(|it| 10 * it)).collect();
+    let bounded = |(row, most): (&Row, &Vec<u64>)| -> Vec<[u64; 3]> {
+        let cells = row.1.iter().zip(most).skip(most.len() - bounds.len()).zip(&bounds);
+        cells.map(|((number, most), bound)| [*number, *most, *bound]).collect()
+    };
+    let is_over = |pair: (&Row, &Vec<u64>)| {
+        bounded(pair).iter().any(|[number, most, bound]| *number > most + bound)
+    };
+    let is_below = |pair: (&Row, &Vec<u64>)| {
+        bounded(pair).iter().any(|[number, most, bound]| number + bound < *most)
+    };
+    let mut measured = 1;
+    while measured < MOST_MEASURED && rows.iter().zip(&most).any(is_over) {
+        measured += 1;
+        for (row, again) in rows.iter_mut().zip(measure()) {
+            for (number, again) in row.1.iter_mut().zip(again.1) {
+                *number = again.min(*number);
             }
-            fallen |= number + noise < most;
         }
     }
+    let risen = rows.iter().zip(&most).zip(&noted).filter(|(pair, _)| is_over(*pair));
+    let risen: Vec<_> =
+        risen.map(|((row, _), noted)| format!("{}, at most\n{noted}", print(row))).collect();
     assert!(risen.is_empty(), "more system calls than before:\n{}", risen.join("\n"));
-    if fallen {
+    if rows.iter().zip(&most).any(is_below) {
         tell(
             "fewer system calls than before: `SNAPSHOTS=overwrite` notes them in docs/benchmarks.md",
         );
     }
+}
+
+/// A row as a line of the table.
+fn print((name, numbers): &Row) -> String {
+    let numbers = numbers.iter().map(|it| format!(" {}.{} |", it / 10, it % 10));
+    format!("| {name} |{}", numbers.collect::<String>().replace(".0 |", " |"))
+}
+
+/// The numbers of a noted line of the table, which is that of `row`.
+fn most(noted: &str, (name, numbers): &Row) -> Vec<u64> {
+    let cells: Vec<_> = noted.trim_matches('|').split('|').map(str::trim).collect();
+    let most: Vec<_> = cells[1..].iter().map(|it| tenths(it).expect("a number")).collect();
+    assert_eq!((cells[0], most.len()), (*name, numbers.len()), "row `{noted}`");
+    most
 }
 
 /// Said on a terminal, not only with `--nocapture`.
@@ -209,20 +229,22 @@ fn of_many_items_do_not_rise() {
     if !has_strace() {
         return;
     }
-    let world = world(ITEMS);
-    let row = |(name, line): (&'static str, &str)| {
-        let calls = run(&world, line);
-        let an_item = |calls: u64| (10 * calls).div_ceil(ITEMS as u64);
-        let mut counts: Vec<_> = KINDS.iter().map(|(_, names)| count(&calls, names)).collect();
-        counts.push(counts.iter().sum());
-        let mut numbers: Vec<_> = counts.into_iter().map(an_item).collect();
-        numbers.extend(SYNCS.iter().map(|(_, names)| 10 * count(&calls, names)));
-        (name, numbers)
+    let measure = || {
+        let world = world(ITEMS);
+        let row = |(name, line): (&'static str, &str)| {
+            let calls = run(&world, line);
+            let an_item = |calls: u64| (10 * calls).div_ceil(ITEMS as u64);
+            let mut counts: Vec<_> = KINDS.iter().map(|(_, names)| count(&calls, names)).collect();
+            counts.push(counts.iter().sum());
+            let mut numbers: Vec<_> = counts.into_iter().map(an_item).collect();
+            numbers.extend(SYNCS.iter().map(|(_, names)| 10 * count(&calls, names)));
+            (name, numbers)
+        };
+        ROWS.map(row).to_vec()
     };
-    // Each thread that begins makes a few calls, some 50, and an idle one may begin or not. A writer that waits for its readers begins
-    // with what they have read so far (`flow::gather`): on a busy machine one group becomes several, and a small one syncs its
-    // files and directories one by one.
-    compare("| 256 items |", &ROWS.map(row), 5, [2, 48]);
+    // Each thread that begins makes a few calls, some 50, and an idle one may begin or not. A small group syncs its files and
+    // directories one by one.
+    compare("| 256 items |", measure, 5, [2, 48]);
 }
 
 #[test]
@@ -230,12 +252,15 @@ fn of_one_item_do_not_rise() {
     if !has_strace() {
         return;
     }
-    let world = world(1);
-    let row = |(name, line): (&'static str, &str)| {
-        let calls = run(&world, line);
-        let all = KINDS.iter().map(|(_, names)| count(&calls, names)).sum::<u64>();
-        let syncs = SYNCS.iter().map(|(_, names)| count(&calls, names));
-        (name, [all].into_iter().chain(syncs).map(|it| 10 * it).collect())
+    let measure = || {
+        let world = world(1);
+        let row = |(name, line): (&'static str, &str)| {
+            let calls = run(&world, line);
+            let all = KINDS.iter().map(|(_, names)| count(&calls, names)).sum::<u64>();
+            let syncs = SYNCS.iter().map(|(_, names)| count(&calls, names));
+            (name, [all].into_iter().chain(syncs).map(|it| 10 * it).collect())
+        };
+        ONE.map(row).to_vec()
     };
-    compare("| one item |", &ONE.map(row), 60, [0, 0]);
+    compare("| one item |", measure, 60, [0, 0]);
 }
