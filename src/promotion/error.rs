@@ -37,6 +37,14 @@ pub enum PromotionError {
         /// The item.
         name: RepositoryName,
     },
+    /// The loss is accepted in the collection that has to have the Original.
+    #[error("the loss of `{name}` is not accepted here, but in {}", root.display())]
+    LostElsewhere {
+        /// The item.
+        name: RepositoryName,
+        /// The root of that collection.
+        root: PathBuf,
+    },
     /// Its migration stays open.
     #[error(transparent)]
     Open(Box<TransferError>),

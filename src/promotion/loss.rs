@@ -72,9 +72,15 @@ impl Registrar<'_> {
             return Err(error.into());
         }
         let id = self.collection.id();
-        let found = remedy(&places, id).filter(|it| it.act_at(id) == Some(Act::AcceptLoss));
-        let Some(found) = found else {
-            return Err(PromotionError::NotLost { name: name.clone() });
+        let found = remedy(&places, id);
+        let Some(found) = found.as_ref().filter(|it| it.act_at(id) == Some(Act::AcceptLoss)) else {
+            let there = found.and_then(|it| {
+                all.iter().find(|other| it.act_at(other.id()) == Some(Act::AcceptLoss))
+            });
+            let name = name.clone();
+            return Err(there.map_or(PromotionError::NotLost { name: name.clone() }, |there| {
+                PromotionError::LostElsewhere { name, root: there.path().to_owned() }
+            }));
         };
         let line = lost_line(name, &places, &all)?;
         let part = match found.row {

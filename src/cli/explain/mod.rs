@@ -11,7 +11,7 @@ mod import;
 mod original;
 mod promotion;
 pub(super) mod removal;
-mod repair;
+pub(crate) mod repair;
 mod resolve;
 #[cfg(feature = "resolver")]
 mod resolver;

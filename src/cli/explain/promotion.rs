@@ -5,6 +5,7 @@ use urepo::promotion::PromotionError;
 use super::{Explain, custody};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::shell;
 
 impl Explain for PromotionError {
     fn explain(&self) -> Failure {
@@ -16,6 +17,11 @@ impl Explain for PromotionError {
                 .hint(super::verified_by(name, path))
                 .about_damage(name, path),
             Self::NotLost { name } => Failure::of(Exit::Conflict, self).about(name),
+            Self::LostElsewhere { name, root } => {
+                let words = format!("recover --accept-loss {name}");
+                let command = shell::command(Some(&shell::word(root)), &words);
+                Failure::of(Exit::Conflict, self).hint(format!("`{command}`")).about(name)
+            }
             Self::Open(error) => error.explain(),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),
         }

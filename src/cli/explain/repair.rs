@@ -6,6 +6,13 @@ use super::Explain;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 
+/// The ways on where no collection has good bytes. `item` is its name, or a word for each of several.
+pub(crate) fn lost(item: &str) -> String {
+    format!(
+        "`--from COLLECTION` names more collections; if none has it: `urepo recover --accept-loss {item}`"
+    )
+}
+
 impl Explain for RepairError {
     fn explain(&self) -> Failure {
         let exit = if self.is_damage() { Exit::Damage } else { Exit::Failure };
@@ -13,7 +20,7 @@ impl Explain for RepairError {
         match self {
             Self::Collection(error) => error.explain(),
             Self::Disk(error) => error.explain(),
-            Self::Lost { .. } => failure.hint("`--from COLLECTION` names more collections"),
+            Self::Lost { name, .. } => failure.hint(lost(name.as_str())),
             Self::NoRecord { name, .. } => failure.hint(format!(
                 "`--from COLLECTION` names a collection with a good copy; `urepo repair {name} --accept` takes what \
                  was edited by hand"

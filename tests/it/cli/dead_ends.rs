@@ -51,6 +51,38 @@ fn title(world: &World, root: &str, name: &str) -> String {
     world.run(&format!("-c {root} list {name} --columns title")).line()
 }
 
+/// A file has rotten in both collections: what sidecars alone say of the mirror leads nowhere in a circle.
+#[test]
+fn what_has_rotten_everywhere_is_given_up_and_stays_so() {
+    let (world, name) = world();
+    for root in ["archive", "mirror"] {
+        std::fs::write(world.path(root).join(&name).join("doc/a.txt"), "A").unwrap();
+    }
+    let refused = |line: &str, code: i32, last: &str| {
+        let ran = world.run(line);
+        assert_eq!(ran.code, code, "{line}: {}{}", ran.stdout, ran.stderr);
+        let told = ran.stderr.replace("[WORLD]/", "");
+        assert!(told.trim_end().ends_with(last), "{line}: {told}");
+    };
+    let accept = format!("recover --accept-loss {name}");
+    for root in ["archive", "mirror"] {
+        let hint = format!("if none has it: `urepo -c {root} {accept}`");
+        refused(&format!("-c {root} repair {name}"), 20, &hint);
+    }
+    // The collection that has to have the Original says what is lost.
+    refused(&format!("-c mirror {accept} -y"), 23, &format!("hint: `urepo -c archive {accept}`"));
+    world.run(&format!("-c archive {accept} -y")).succeeded();
+    // A part of it would be damage again.
+    let before = world.run("-c archive log").stdout;
+    for line in ["repair", "repair -n"] {
+        let hint = format!("if none has it: `urepo -c archive {accept}`");
+        refused(&format!("-c archive {line} {name} --from mirror"), 20, &hint);
+    }
+    assert_eq!(world.run("-c archive log").stdout, before);
+    type_last(&world, "-c mirror verify", &format!("-c mirror repair {name}"));
+    is_clean(&world, "verify archive mirror");
+}
+
 /// The Original is lost, and somebody has edited the only Copy.
 #[test]
 fn an_edited_copy_that_is_the_last_one_is_sealed_and_brings_the_original_back() {

@@ -130,7 +130,7 @@ would repair a part of [NAME]:
   no good copy of doc/b.txt
   take out doc/added
 error: 1 item still damaged, 0 repaired
-hint: add collections with good copies with `--from COLLECTION`
+hint: `--from COLLECTION` names more collections; if none has it: `urepo -c archive recover --accept-loss ITEM`
 
 "#]],
     );
@@ -256,7 +256,7 @@ fn as_much_as_can_be() {
         str![[r#"
 repaired a part of [NAME]: 1 file from [WORLD]/backup; no good copy of 1 file
 error: 1 item still damaged, 0 repaired
-hint: add collections with good copies with `--from COLLECTION`
+hint: `--from COLLECTION` names more collections; if none has it: `urepo -c archive recover --accept-loss ITEM`
 
 "#]],
     );
@@ -267,7 +267,7 @@ hint: add collections with good copies with `--from COLLECTION`
         20,
         str![[r#"
 error: no good copy of `b.txt` in `[NAME]`
-hint: `--from COLLECTION` names more collections
+hint: `--from COLLECTION` names more collections; if none has it: `urepo -c archive recover --accept-loss [NAME]`
 
 "#]],
     );

@@ -67,7 +67,10 @@ impl Recover {
         let mut left = saved(context, collection, known, &mut names);
         let mut errors = Vec::new();
         let losses = judged(context, (collection, others), names, |name, error| {
-            let is_lost = !matches!(error, PromotionError::NotLost { .. });
+            let is_lost = !matches!(
+                error,
+                PromotionError::NotLost { .. } | PromotionError::LostElsewhere { .. }
+            );
             errors.extend(is_lost.then(|| (name.clone(), error)));
             ControlFlow::Continue(())
         });

@@ -11,6 +11,7 @@ use urepo::verify::{Finding, Severity};
 use crate::cli::context::Context;
 use crate::cli::did::Did;
 use crate::cli::exit::Exit;
+use crate::cli::explain::repair::lost;
 use crate::cli::failure::Failure;
 use crate::cli::in_sight::{MOST_PRINTED, Opened};
 use crate::cli::printer::Verbosity;
@@ -33,13 +34,16 @@ pub(super) struct RepairRun<'a> {
     opened: OnceCell<Opened>,
     /// Number of items for which the table of remedies has another command.
     with_remedy: usize,
+    /// Whether a part of an item was repaired: that line has no hint of its own.
+    in_part: bool,
 }
 
 impl<'a> RepairRun<'a> {
     pub(super) fn new(context: &'a Context, is_single: bool) -> RepairRun<'a> {
         let report = Report::new(context, Did::Repaired, is_single);
         let opened = OnceCell::new();
-        RepairRun { context, sound: 0, left: 0, places: 0, report, opened, with_remedy: 0 }
+        let (sound, left, places, with_remedy, in_part) = (0, 0, 0, 0, false);
+        RepairRun { context, sound, left, places, report, opened, with_remedy, in_part }
     }
 
     /// Reports the outcome for an item; for an error, whether it means damage.
@@ -69,6 +73,7 @@ impl<'a> RepairRun<'a> {
             Ok(Outcome::Repaired(plan)) => {
                 let did = did(&plan);
                 self.left += u64::from(!did.is_change());
+                self.in_part |= !did.is_change();
                 self.report.add(did, (0, 0));
                 self.describe(name, &plan, did)
             }
@@ -165,7 +170,7 @@ impl<'a> RepairRun<'a> {
 
     /// The end of the run.
     pub(super) fn finish(self) -> Done {
-        let RepairRun { sound, left, places, mut report, with_remedy, .. } = self;
+        let RepairRun { sound, left, places, mut report, with_remedy, in_part, .. } = self;
         let _ = report.unresolved();
         let printer = &self.context.printer;
         if let Some(more @ 1..) = with_remedy.checked_sub(MOST_PRINTED)
@@ -183,8 +188,7 @@ impl<'a> RepairRun<'a> {
             let left = human::count(left, "item");
             let message = format!("{left} still damaged, {repaired} repaired");
             let failure = Failure::new(Exit::Damage, message);
-            let hint = "add collections with good copies with `--from COLLECTION`";
-            Some(if has_remedy { failure } else { failure.hint(hint) })
+            Some(if in_part { failure.hint(lost("ITEM")) } else { failure })
         } else {
             (places > 0).then(|| {
                 let places = human::count(places, "damaged place");
