@@ -60,6 +60,7 @@ const SCREENS: &[(&str, &str)] = &[
     ("meta set", include_str!("help/meta-set.txt")),
     ("meta edit", include_str!("help/meta-edit.txt")),
     ("meta import", include_str!("help/meta-import.txt")),
+    ("meta undo", include_str!("help/meta-undo.txt")),
     ("copy", include_str!("help/copy.txt")),
     ("verify", include_str!("help/verify.txt")),
     ("repair", include_str!("help/repair.txt")),

@@ -5,10 +5,11 @@
 //! if relations change, [`RelatedCorrections::check`] check every Original that would change, without
 //! changing it. [`Amender::describe`] and [`Amender::relate`] carry out corrections through
 //! [`amend`](crate::amend), in groups that share their syncs. Relations change at both ends, through
-//! [`relation`](crate::relation).
+//! [`relation`](crate::relation). [`Changes`] makes the correction that takes the newest change back.
 
 mod error;
 mod related;
+mod undo;
 
 use std::ops::ControlFlow;
 
@@ -20,6 +21,7 @@ use crate::sidecar::{Relation, RelationKind, Sidecar};
 
 pub use error::CorrectionError;
 pub use related::{CheckedCorrection, CheckedRelations, RelatedCorrections, in_order};
+pub use undo::{Changes, UndoError};
 
 /// The values that a row gives an item.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -8,6 +8,7 @@ mod editing;
 mod faults;
 mod meanwhile;
 mod rotten;
+mod undo;
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -162,7 +162,12 @@ impl Reader {
                 "printf 'path,title,creator,x.box,date\nreport.pdf,Field trip,\"Silva, A.\",Box 2,1911\n' > parts.csv;
                 urepo import parts.csv"
             }
-            "meta" | "meta-import" => "urepo show --all --as csv > list.csv",
+            "meta" | "meta-import" => {
+                "urepo show --all --as csv > list.csv; urepo meta set \"$NAME\" title=Letter"
+            }
+            "meta-undo" => {
+                "urepo meta set \"$NAME\" title=Letter; urepo meta set \"$NAME\" title=Letters"
+            }
             "meta-set" => {
                 "urepo new report.pdf > second; urepo meta set \"$NAME\" subject+=sea rights=none"
             }

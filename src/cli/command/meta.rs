@@ -7,6 +7,7 @@ mod edit;
 mod import;
 pub(super) mod report;
 mod set;
+mod undo;
 
 /// Correct the descriptions of items
 ///
@@ -29,6 +30,7 @@ enum Action {
     Set(set::Set),
     Edit(edit::Edit),
     Import(import::Import),
+    Undo(undo::Undo),
 }
 
 impl Meta {
@@ -37,6 +39,7 @@ impl Meta {
             Action::Set(it) => it.run(context),
             Action::Edit(it) => it.run(context),
             Action::Import(it) => it.run(context),
+            Action::Undo(it) => it.run(context),
         }
     }
 }

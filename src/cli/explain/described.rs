@@ -1,6 +1,6 @@
 //! Why a document corrects no descriptions, and what to do about it.
 
-use urepo::correction::CorrectionError;
+use urepo::correction::{CorrectionError, UndoError};
 use urepo::import::described::DescribedError;
 
 use super::Explain;
@@ -18,6 +18,19 @@ impl Explain for DescribedError {
                 .hint("put all that changes in an item into one row"),
             Self::NoSource(_) | Self::SeveralItems { .. } => Failure::of(Exit::Conflict, self)
                 .hint("name the item by its identifier, in a column `identifier`"),
+        }
+    }
+}
+
+impl Explain for UndoError {
+    fn explain(&self) -> Failure {
+        match self {
+            Self::Nothing { name } | Self::ChangedSince { name, .. } => {
+                Failure::of(Exit::Conflict, self)
+                    .hint(format!("`urepo log {name}` shows every change, with its values"))
+            }
+            Self::ValueLost { name, .. } => Failure::of(Exit::Failure, self)
+                .hint(format!("`urepo meta edit {name}` changes it in an editor")),
         }
     }
 }

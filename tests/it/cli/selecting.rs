@@ -52,12 +52,13 @@ impl Three {
 }
 
 /// The commands, and what else they need; with a state that an item has which they report.
-const COMMANDS: [(&str, &str, Option<&str>); 16] = [
+const COMMANDS: [(&str, &str, Option<&str>); 17] = [
     ("copy", "--to third", Some("Original")),
     ("delete", "--force last", Some("Original")),
     ("export", "--to exported", Some("Copy")),
     ("list", "", Some("Deleted")),
     ("meta-set", "publisher=INPE", Some("Original")),
+    ("meta-undo", "", Some("Original")),
     ("migrate", "--to third", Some("Original")),
     ("promote", "--lost mirror --reason test", Some("Copy")),
     ("purge", "", None),

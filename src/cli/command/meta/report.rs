@@ -10,8 +10,10 @@ use urepo::holdings::Sight;
 use urepo::identity::RepositoryName;
 use urepo::import::described::DescribedError;
 use urepo::item::State;
-use urepo::sidecar::KeyChange;
+use urepo::relation::Correction;
+use urepo::sidecar::{KeyChange, Sidecar};
 
+use crate::cli::command::relations::{At, tell_left};
 use crate::cli::confirm::confirm;
 use crate::cli::context::Context;
 use crate::cli::did::Did;
@@ -57,6 +59,53 @@ pub(super) fn amend_selected<'c>(
         Ok(())
     });
     reporter.finish(done)
+}
+
+/// Changes each item of a selection in `home` by its correction, with the other ends of its relations.
+pub(super) fn correct_each(
+    context: &Context,
+    selection: &Selection,
+    (home, at): (&Collection, &At),
+    correction: impl Fn(&Sidecar) -> Result<Correction, Failure>,
+) -> Done {
+    let mut left = Vec::new();
+    let mut correct = |sidecar: Sidecar, planned, reporter: &mut AmendReporter<'_>| {
+        let plan = at.carry_out(context, planned, &mut |name, it| reporter.tell(name, it))?;
+        left.push((sidecar.repository, plan.left));
+        Ok(())
+    };
+    let done = if selection.is_single() && selection.flags.state.is_none() {
+        let (sidecar, _) = context.item(home, &selection.items[0])?.sidecar()?;
+        let planned = at.plan(context, &correction(&sidecar)?)?;
+        let mut reporter = AmendReporter::new(context, planned.plan.ends.len() == 1);
+        let done = correct(sidecar, planned, &mut reporter);
+        reporter.finish(done)
+    } else {
+        let mut reporter = AmendReporter::new(context, false);
+        reporter.names_unchanged = selection.names_items();
+        let feed = selection.of(context, home)?.into_feed();
+        let fed = feed(&mut |name| {
+            let mut change = || {
+                let (sidecar, _) = home.named_item(&name)?.sidecar()?;
+                if !selection.names_items() && sidecar.state != State::Original {
+                    return Ok(());
+                }
+                let planned = at.plan(context, &correction(&sidecar)?)?;
+                correct(sidecar, planned, &mut reporter)
+            };
+            match change() {
+                Ok(()) => context.interrupt.flow(),
+                Err(failure) => reporter.failed(&name, failure),
+            }
+        });
+        reporter.finish(fed.map_err(Failure::from))
+    };
+    for (name, ends) in &left {
+        for end in ends {
+            tell_left(context, name, end);
+        }
+    }
+    done
 }
 
 /// Asks before several items are changed; `yes` answers beforehand.

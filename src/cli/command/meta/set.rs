@@ -6,13 +6,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use urepo::amend::{Amendment, Description, Edit};
 use urepo::identity::Identifier;
-use urepo::item::State;
 use urepo::relation::Correction;
 use urepo::sidecar::{Relation, RelationError, RelationKind, Sidecar};
 
-use super::report::{AmendReporter, amend_selected, confirm_selected};
+use super::report::{amend_selected, confirm_selected, correct_each};
 use crate::cli::command::description::no_relation;
-use crate::cli::command::relations::{At, tell_left};
+use crate::cli::command::relations::At;
 use crate::cli::context::Context;
 use crate::cli::explain::Explain as _;
 use crate::cli::failure::Failure;
@@ -113,7 +112,7 @@ impl Set {
         let ends = |it: &RelationChange| it.to.iter().map(|text| at.other_end(text)).collect();
         let ends: Vec<Vec<Identifier>> =
             relations.iter().map(ends).collect::<Result<_, Failure>>()?;
-        let correction = |sidecar: &Sidecar| {
+        let correction = |sidecar: &Sidecar| -> Result<Correction, Failure> {
             let (mut unlink, mut link) = (Vec::new(), Vec::new());
             for (RelationChange { kind, sign, .. }, to) in relations.iter().zip(&ends) {
                 let present = sidecar.relations.of(kind);
@@ -132,44 +131,9 @@ impl Set {
                 }
             }
             let name = sidecar.repository.clone();
-            Correction { name, edits: edits.to_vec(), unlink, link }
+            Ok(Correction { name, edits: edits.to_vec(), unlink, link })
         };
-        let mut left = Vec::new();
-        let done = if selection.is_single() && selection.flags.state.is_none() {
-            let (sidecar, _) = context.item(&home, &selection.items[0])?.sidecar()?;
-            let planned = at.plan(context, &correction(&sidecar))?;
-            let mut reporter = AmendReporter::new(context, planned.plan.ends.len() == 1);
-            let done = at.carry_out(context, planned, &mut |name, it| reporter.tell(name, it));
-            let done = done.map(|plan| left.push((sidecar.repository, plan.left)));
-            reporter.finish(done)
-        } else {
-            let mut reporter = AmendReporter::new(context, false);
-            let feed = selection.of(context, &home)?.into_feed();
-            let fed = feed(&mut |name| {
-                let mut change = || {
-                    let (sidecar, _) = home.named_item(&name)?.sidecar()?;
-                    if !selection.names_items() && sidecar.state != State::Original {
-                        return Ok(());
-                    }
-                    let planned = at.plan(context, &correction(&sidecar))?;
-                    let mut tell = |name: &_, it| reporter.tell(name, it);
-                    let plan = at.carry_out(context, planned, &mut tell)?;
-                    left.push((sidecar.repository, plan.left));
-                    Ok(())
-                };
-                match change() {
-                    Ok(()) => context.interrupt.flow(),
-                    Err(failure) => reporter.failed(&name, failure),
-                }
-            });
-            reporter.finish(fed.map_err(Failure::from))
-        };
-        for (name, ends) in &left {
-            for end in ends {
-                tell_left(context, name, end);
-            }
-        }
-        done
+        correct_each(context, selection, (&home, &at), correction)
     }
 }
 

@@ -77,4 +77,16 @@ pub(super) const ROWS: &[Row] = &[
         json: Json::Run,
         purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 2),
     },
+    Row {
+        command: "meta-undo",
+        before: &["-c archive meta set -y A B title=Letter"],
+        well: "-c archive meta undo -y A B",
+        bad: &[
+            ("-c archive meta undo -y A NONE", 3),
+            ("-c archive meta undo NONE", 21),
+            ("-c archive meta undo", 2),
+        ],
+        json: Json::Run,
+        purpose: Purpose::Work(|world| with_line(world, "title = \"Letter\"") == 0),
+    },
 ];
