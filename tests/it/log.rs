@@ -170,16 +170,15 @@ fn a_purge_counts_what_is_freed() {
     assert!((100_000..500_000).contains(&freed), "{freed}");
 }
 
-/// Where details have little room, identifiers begin with the year, and the names of events, which the details nearly
-/// repeat, are left out; whole in a pipe.
+/// Details have a line of their own on a terminal, and the same line as the rest in a pipe.
 #[test]
-fn a_narrow_terminal_has_room_for_details() {
+fn a_terminal_has_room_for_details() {
     let world = World::with_collection();
     world.write("a.txt", "alpha");
     let name = world.run("-c archive new a.txt").line();
+    world.run(&format!("-c archive meta set {name} title=Letter x.box=2")).succeeded();
     let line = ["-c", "archive", "delete", "--force", "last", "--reason", "deposited twice", &name];
     world.run_args(line).succeeded();
-    let (_, ending) = name.split_once("/archive/").unwrap();
     let shown = |line: &str, columns| {
         let (mut own, programs) = wide_terminal(columns)?;
         let mut command = world.command(line.split(' '));
@@ -191,12 +190,14 @@ fn a_narrow_terminal_has_room_for_details() {
         assert!(child.wait().unwrap().success());
         Some(screen(columns.into(), &String::from_utf8(shown).unwrap().replace('\n', "\r\n")))
     };
-    let Some(narrow) = shown("-c archive log", 80) else { return };
-    assert!(narrow[2].contains(&format!("  {ending}  delete (deposited twice) ")), "{narrow:?}");
-    assert!(narrow[1].contains(&format!("  {ending}  new by ")), "{narrow:?}");
-    let whole = shown("-c archive log", 120).unwrap();
-    assert!(whole[1].contains(&name) && whole[1].contains("  ingestion  "), "{whole:?}");
-    assert!(world.run("-c archive log").stdout.contains(&name));
+    let Some(shown) = shown("-c archive log", 100) else { return };
+    assert!(shown[0].ends_with(&format!("  ingestion  {name}")), "{shown:?}");
+    assert!(shown[1].starts_with("  new by "), "{shown:?}");
+    let changes = "  meta: title: \"a.txt\" -> \"Letter\", x.box: nothing -> \"2\" by ";
+    assert!(shown[3].starts_with(changes), "{shown:?}");
+    assert!(shown[5].starts_with("  delete (deposited twice) by "), "{shown:?}");
+    let lines = world.run("-c archive log").stdout;
+    assert!(lines.contains(&format!("\t{name}\t{}", changes.trim_start())), "{lines}");
 }
 
 #[test]

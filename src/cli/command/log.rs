@@ -1,7 +1,8 @@
 //! `urepo log`: show the events of items.
 
+use serde_json::Value;
 use urepo::clock::Clock as _;
-use urepo::collection::{Collection, Event};
+use urepo::collection::{Collection, Event, LoggedChange};
 use urepo::identity::{Prefix, RepositoryName};
 
 use crate::cli::context::Context;
@@ -12,16 +13,16 @@ use crate::cli::records::{self, LogEvent};
 use crate::cli::report::{End, Report};
 use crate::cli::table::{EVENTS, Table, TableArgs};
 use crate::cli::when::When;
-use crate::cli::{Done, human};
+use crate::cli::{Done, escape, human};
 
 /// Show what happened to items, when, and by whom
 ///
 /// The events are the lines of the ledger, in `.urepo/ledger`: one JSON object on each line. The names of
 /// the events are those of PREMIS, and `purge`, `mint`, `registration`, `found` and `loss`. If an item moves, both collections keep a
-/// line. On a terminal of fewer than 100 columns the names of events are omitted: the details begin with the
-/// command.
+/// line.
 ///
-/// Prints the oldest event first.
+/// Prints the oldest event first: date, event, identifier and details, on a terminal the details on a line of their own. Those of
+/// a correction have the old and the new value of each key.
 ///
 /// With --json each event is a record with `date`, `event`, `id`, `holding`, `detail`, `command`, `user`, `user_id`,
 /// `machine` and `process`; where it has them also `digest` and `digest_before` of the manifest, `from`,
@@ -43,19 +44,17 @@ pub(crate) struct Log {
     prefix: Option<Prefix>,
 }
 
-/// Columns of a terminal that has room for the name of the event, which the details nearly repeat.
-const WIDE: usize = 100;
+/// The columns of a pipe.
+const COLUMNS: [&str; 4] = ["date", "event", "id", "detail"];
 
 impl Log {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let collection = context.collection()?;
         let mut report = Report::reading(context, Did::Sound, self.items.len() == 1);
         let mut meant = report.resolve(&self.items, |text| Meant::find(&collection, text));
-        let columns: &[&str] = match context.printer.stdout_width() {
-            Some(..WIDE) => &["date", "id", "detail"],
-            _ => &["date", "event", "id", "detail"],
-        };
-        let mut table = Table::new(context, &TableArgs::default(), &EVENTS, columns)?;
+        let mut table = Table::new(context, &TableArgs::default(), &EVENTS, &COLUMNS)?;
+        let is_drawn = context.printer.stdout_is_terminal() && !context.printer.json;
+        let mut drawn = 0;
         let now = context.clock.now();
         let until = self.until.map(|it| it.end(now));
         let visited = collection.visit_events(self.since.map(|it| it.first(now)), |event| {
@@ -73,15 +72,19 @@ impl Log {
             if !self.items.is_empty() && asked == 0 {
                 return Ok(());
             }
-            let record = LogEvent { event: &event, detail: detail(&event) };
-            table.row(&records::to_json(&record)).map(drop)
+            let record = records::to_json(&LogEvent { event: &event, detail: detail(&event) });
+            if is_drawn {
+                drawn += 1;
+                return context.printer.lines(&drawing(&record));
+            }
+            table.row(&record).map(drop)
         });
         let resolved = meant.iter().filter(|it| it.absent.is_none()).count() as u64;
         let _ = meant
             .into_iter()
             .filter_map(|it| it.absent)
             .try_for_each(|(text, failure)| report.failed(&text, failure));
-        let told = table.finish()?;
+        let told = table.finish()? + drawn;
         match visited {
             Ok(0) => {}
             Ok(skipped) => {
@@ -129,6 +132,23 @@ impl Meant {
     }
 }
 
+/// An event on two lines: a terminal has no room for all on one.
+fn drawing(event: &Value) -> String {
+    let [date, kind, id, detail] =
+        COLUMNS.map(|key| escape::one_line(event[key].as_str().unwrap_or_default()));
+    let minute = date.split_once('T').and_then(|(day, time)| Some((day, time.get(..5)?)));
+    let date = minute.map_or_else(|| date.clone(), |(day, time)| format!("{day} {time} UTC"));
+    format!("{date}  {kind}  {id}\n  {detail}\n")
+}
+
+/// `title: "Anual" -> "Annual"`
+fn change(LoggedChange { key, before, after }: &LoggedChange) -> String {
+    let key = TABLES.iter().find_map(|it| key.strip_prefix(it)).unwrap_or(key);
+    let [before, after] = [before, after]
+        .map(|value| value.as_ref().map_or_else(|| "nothing".to_owned(), Value::to_string));
+    format!("{key}: {before} -> {after}")
+}
+
 /// The keys in them are known without them.
 const TABLES: [&str; 2] = ["metadata.", "relations."];
 
@@ -154,11 +174,8 @@ fn detail(event: &Event) -> String {
         line += &format!(", {} freed", human::bytes(freed));
     }
     if !event.changes.is_empty() {
-        let keys = event.changes.iter().map(|change| change.key.as_str());
-        let keys: Vec<_> = keys
-            .map(|key| TABLES.iter().find_map(|it| key.strip_prefix(it)).unwrap_or(key))
-            .collect();
-        line += &format!(": {}", keys.join(", "));
+        let changes: Vec<_> = event.changes.iter().map(change).collect();
+        line += &format!(": {}", changes.join(", "));
     }
     // `repair (repaired)` says nothing.
     if let Some(note) =
@@ -166,6 +183,5 @@ fn detail(event: &Event) -> String {
     {
         line += &format!(" ({note})");
     }
-    // The end is what a narrow terminal cuts.
     line + &format!("{by} on {machine}")
 }

@@ -152,6 +152,7 @@ fn plain(line: &str) -> String {
         let is_time = token.ends_with('Z') && token.as_bytes().get(10) == Some(&b'T');
         let is_day = token.starts_with("20") && token.split('-').count() == 3;
         match token.len() {
+            5 if token.as_bytes()[2] == b':' => Some("MINUTE".to_owned()),
             4 if token.starts_with("20") => Some("YEAR".to_owned()),
             16 | 32 | 64 if is_hex(token) => Some("HEX".to_owned()),
             10 if is_day => Some("DAY".to_owned()),
