@@ -33,8 +33,8 @@ use crate::cli::{Done, escape, human};
 /// `bytes:1M..`, `sha256:9f41c0de`, `content:FILE` (its bytes), `related:ITEM`, and `part_of:ITEM` and the other relations. A
 /// whole identifier is that item; other words narrow several of them.
 ///
-/// Items that are deleted or have moved are counted; --state lists them. On a terminal, columns are cut to its width. In a pipe,
-/// values are complete, separated by tabs, and sizes are bytes.
+/// Items that are deleted or have moved are counted; --state lists them. On a terminal, each has its date and title, and columns are
+/// cut to its width. In a pipe, values are complete, separated by tabs, and sizes are bytes.
 ///
 /// Answers to WORDS come from the index, a private cache that is built on first use and then follows the ledger, also with
 /// --dry-run. Every item found is compared with its sidecar. `urepo recover --index` builds
@@ -65,8 +65,7 @@ impl List {
         if !words.is_empty() {
             return search::run(context, &collection, self, (&selection, &words));
         }
-        let columns = if self.long { &LONG[..] } else { &["id"] };
-        let table = Table::new(context, &self.table, &ITEMS, columns)?;
+        let table = Table::new(context, &self.table, &ITEMS, self.columns(context))?;
         let depth = match () {
             () if table.needs_only(&["id"]) && self.flags.state.is_none() => Depth::Name,
             () if table.needs_only(&HIT_KEYS) => Depth::Index,
@@ -93,6 +92,17 @@ impl List {
             let listed = if selection.names_items() { out.list_named() } else { out.list_all() };
             listed.and_then(|()| out.tell_rest().map(drop)).and_then(|()| out.finish())
         })
+    }
+}
+
+impl List {
+    /// The columns of a table for which none are named.
+    fn columns(&self, context: &Context) -> &'static [&'static str] {
+        match () {
+            () if self.long => &LONG,
+            () if context.printer.stdout_width().is_some() => &["id", "date", "title"],
+            () => &["id"],
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use urepo::identity::{Identifier, RepositoryName};
 use urepo::index::{Form, Query, Word, relations_of};
 use urepo::item::States;
 
-use super::{LONG, List, tell_gone};
+use super::{List, tell_gone};
 use crate::cli::context::Context;
 use crate::cli::did::Did;
 use crate::cli::exit::Exit;
@@ -31,13 +31,7 @@ pub(super) fn run(
     list: &List,
     (selection, words): (&Selection, &[&String]),
 ) -> Done {
-    let is_drawn = context.printer.stdout_width().is_some();
-    let columns = match () {
-        () if list.long => &LONG[..],
-        () if is_drawn => &["id", "title"],
-        () => &["id"],
-    };
-    let mut table = Table::new(context, &list.table, &ITEMS, columns)?;
+    let mut table = Table::new(context, &list.table, &ITEMS, list.columns(context))?;
     let words: Vec<Word> =
         words.iter().map(|text| Word::of_argument(text)).collect::<Result<Vec<_>, _>>()?.concat();
     let names = selection.filter(context);
