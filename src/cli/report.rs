@@ -267,7 +267,7 @@ impl<'a> Report<'a> {
     }
 
     /// Whether another line is one too many on a terminal: the closing line has the number.
-    fn is_folded(&mut self) -> bool {
+    pub(crate) fn is_folded(&mut self) -> bool {
         let printer = &self.context.printer;
         self.lines += 1;
         let is_folded = printer.stdout_is_terminal() && printer.verbosity == Verbosity::Normal;

@@ -27,7 +27,7 @@ const STREAM_BYTES: usize = 128 * 1024;
 ///
 /// Each item becomes one directory, or with --format tar one file, in DIR, which is created if missing. Its
 /// name is the identifier, with + for the slashes: example.org+archive+2026+11.21.02.13. The paths are
-/// printed. Nothing is ever replaced, and an item appears whole, and on the disk, or not at all: every byte
+/// printed. Nothing is ever replaced: an item that is there already is counted and left as it is. An item appears whole, and on the disk, or not at all: every byte
 /// is compared with the digest in the sidecar while it is written.
 ///
 /// --name source reverses `urepo new`: report.pdf comes back as DIR/report.pdf, the directory album as
@@ -50,9 +50,9 @@ pub(crate) struct Export {
     /// The directory that gets the exports, or standard output (-)
     #[arg(long, value_name = "DIR|-", required = true)]
     to: std::path::PathBuf,
-    /// The form of each exported item
-    #[arg(long, value_name = "FORMAT", default_value = "dir", value_parser = one_of(&FORMATS))]
-    format: Format,
+    /// The form of each exported item: a directory, or on standard output tar, unless given
+    #[arg(long, value_name = "FORMAT", value_parser = one_of(&FORMATS))]
+    format: Option<Format>,
     /// Write the description in this format beside the payload, which is then in `doc`; may be repeated
     #[arg(long = "as", value_name = "FORMAT", value_parser = one_of(&DESCRIPTIONS))]
     descriptions: Vec<Option<MetadataFormat>>,
@@ -99,6 +99,11 @@ const BAG_LINKS: [Choice<BagLinks>; 2] = [
 ];
 
 impl Export {
+    fn format(&self) -> Format {
+        let default = if self.is_stream() { Format::Tar } else { Format::Plain };
+        self.format.unwrap_or(default)
+    }
+
     /// Whether the items go to stdout.
     pub(crate) fn is_stream(&self) -> bool {
         self.to == Path::new("-")
@@ -119,7 +124,8 @@ impl Export {
         let listing = self.selection.listing(context).filter(|_| is_read);
         let scan =
             listing.as_ref().map(|listing| |scan: &Scan<'_>| listing.measure(&collection, scan));
-        let mut reporter = Reporter::new(context, self.selection.is_single(), is_stream);
+        let reported = (is_stream, self.name);
+        let mut reporter = Reporter::new(context, self.selection.is_single(), reported);
         let summary = with_scan(&*progress, scan, |progress| {
             let caller = context.caller(progress);
             let exporter = Exporter { collection: &collection, options, caller };
@@ -146,16 +152,16 @@ impl Export {
             context.absolute(&self.to)
         };
         let watcher = context.watcher();
-        let destination = Destination { path: &path, format: self.format, watcher: &watcher };
+        let destination = Destination { path: &path, format: self.format(), watcher: &watcher };
         exporter.to_directory(&destination, feed, report)
     }
 
     /// Refuses options that contradict each other.
     fn check(&self, context: &Context, is_stream: bool) -> Done {
-        let is_bag = self.format == Format::Bag;
-        if is_stream && self.format != Format::Tar {
+        let is_bag = self.format() == Format::Bag;
+        if is_stream && self.format() != Format::Tar {
             return Err(Failure::usage("only tar goes to standard output")
-                .hint("add `--format tar`, or name a directory with `--to DIR`"));
+                .hint("leave `--format` out, or name a directory with `--to DIR`"));
         }
         if is_stream && context.printer.json {
             return Err(Failure::usage("standard output cannot have both the stream and JSON")

@@ -49,7 +49,10 @@ const FORCE: [Choice<Force>; 1] = [("damaged", "Restore a damaged item", Force::
 impl Restore {
     pub(crate) fn run(&self, context: &Context) -> Done {
         let selection = Selection::new(self.items.clone(), self.flags.clone())?;
-        selection.check("restore ITEM…")?;
+        // The plan of all is the list of what can be restored.
+        if !context.global.dry_run {
+            selection.check("restore ITEM…")?;
+        }
         let collection = context.collection()?;
         let others = context.known_besides(&collection, &self.others)?;
         let sight = Sight::of_many(&others.collections);

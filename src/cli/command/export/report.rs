@@ -1,8 +1,9 @@
 //! Reports the outcome of each item and the end of the run.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
-use urepo::export::{ExportError, Exported, Outcome, Summary};
+use urepo::export::{ExportError, Exported, NamedBy, Outcome, Summary};
 
 use crate::cli::context::Context;
 use crate::cli::did::Did;
@@ -16,12 +17,18 @@ use crate::cli::{Done, human};
 pub(super) struct Reporter<'a> {
     context: &'a Context,
     is_stream: bool,
+    named_by: NamedBy,
     report: Report<'a>,
 }
 
 impl<'a> Reporter<'a> {
-    pub(super) fn new(context: &'a Context, is_single: bool, is_stream: bool) -> Reporter<'a> {
-        Reporter { context, is_stream, report: Report::new(context, Did::Exported, is_single) }
+    pub(super) fn new(
+        context: &'a Context,
+        is_single: bool,
+        (is_stream, named_by): (bool, NamedBy),
+    ) -> Reporter<'a> {
+        let report = Report::new(context, Did::Exported, is_single);
+        Reporter { context, is_stream, named_by, report }
     }
 
     /// Reports the outcomes of a group.
@@ -29,6 +36,10 @@ impl<'a> Reporter<'a> {
         for Outcome { name, result } in outcomes {
             match result {
                 Ok(exported) => self.tell(name.as_str(), &exported),
+                // An identifier is the name of no other item; any file may have that of a source.
+                Err(ExportError::Exists { path }) if self.named_by == NamedBy::Identifier => {
+                    self.leave(name.as_str(), &path)
+                }
                 Err(error) => {
                     // The engine stops by itself.
                     let _ = self.report.failed(name.as_str(), error.into());
@@ -37,6 +48,18 @@ impl<'a> Reporter<'a> {
             }
             .map_err(|failure| ExportError::Stream(failure.into_io_error()))?;
         }
+        Ok(())
+    }
+
+    fn leave(&mut self, name: &str, place: &Path) -> Done {
+        let printer = &self.context.printer;
+        self.report.add(Did::Unchanged, (0, 0));
+        if printer.json {
+            let path = Some(records::path(place));
+            let dry_run = self.context.global.dry_run;
+            return printer.record(&Item { path, dry_run, ..Item::became(name, Did::Unchanged) });
+        }
+        printer.detail(&format!("{} is there already", place.display()));
         Ok(())
     }
 
@@ -69,12 +92,15 @@ impl<'a> Reporter<'a> {
                 ..Item::became(name, Did::Exported)
             });
         }
-        if is_dry {
-            return printer.line(&format!("would export {name} as {} ({size})", place.display()));
-        }
-        if self.is_stream {
+        if self.is_stream && !is_dry {
             printer.detail(&format!("exported {name} as {} ({size})", place.display()));
             return Ok(());
+        }
+        if self.report.is_folded() {
+            return Ok(());
+        }
+        if is_dry {
+            return printer.line(&format!("would export {name} as {} ({size})", place.display()));
         }
         printer.exact(&[place.as_os_str().as_bytes(), b"\n"].concat())
     }

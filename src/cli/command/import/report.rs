@@ -73,7 +73,9 @@ impl Tell for Reporter<'_> {
             self.count(&event);
             if printer.json {
                 output.record(&self.record(event));
-            } else if let Some(line) = self.line(event) {
+            } else if let Some(line) = self.line(event)
+                && !self.report.is_folded()
+            {
                 output.line(&line);
             }
         }

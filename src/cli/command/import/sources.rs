@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use urepo::disk::{Dir, Exclusion, Links, PathError, resolved};
 use urepo::import::{
-    Candidate, FoundCandidate, Manifest, ManifestReader, RejectDirectory, RejectsFile, SourceList,
-    SourceTree, Units, header,
+    Candidate, FoundCandidate, ImportError, Manifest, ManifestReader, Refused, RejectDirectory,
+    RejectsFile, SourceList, SourceTree, Units, header,
 };
 
 use super::Import;
@@ -95,16 +95,23 @@ impl<'a> Sources<'a> {
             return rows;
         }
         let mut all: Candidates = Box::new(std::iter::empty());
+        let is_single = self.trees.len() == 1 && !self.has_list;
         for path in &self.trees {
-            let tree = SourceTree::open(
-                path,
-                self.units,
-                self.links,
-                &self.of_items,
-                &self.context.watcher(),
-            )
-            .map_err(unmounted)?;
-            all = Box::new(all.chain(tree));
+            let watcher = &self.context.watcher();
+            match SourceTree::open(path, self.units, self.links, &self.of_items, watcher) {
+                Ok(tree) => all = Box::new(all.chain(tree)),
+                Err(error) if is_single => return Err(unmounted(error)),
+                // The others are imported.
+                Err(error) => {
+                    let refused = Refused {
+                        source: path.display().to_string(),
+                        path: Some(path.clone()),
+                        row: None,
+                        error: ImportError::Disk(error),
+                    };
+                    all = Box::new(all.chain(std::iter::once(Err(Box::new(refused)))));
+                }
+            }
         }
         if self.has_list {
             let name = name_of(Path::new("-"));

@@ -1,6 +1,7 @@
 //! Reports the outcome of each item and the end of the run.
 
 use urepo::clock::Clock as _;
+use urepo::custody::Refusal;
 use urepo::item::State;
 use urepo::transfer::{Outcome, RunMode, Step, Summary, TransferError, Transferred, Verb};
 
@@ -54,14 +55,35 @@ impl<'r, 'a> Reporter<'r, 'a> {
             match result {
                 Ok(done) if printer.json => output.record(&self.record(name.as_str(), &done)),
                 Ok(done) => {
-                    if let Some(line) = self.line(name.as_str(), &done) {
+                    if let Some(line) = self.line(name.as_str(), &done)
+                        && !self.report.is_folded()
+                    {
                         output.line(&line);
+                    }
+                }
+                Err(error) if self.is_there(&error) => {
+                    self.report.add(Did::Unchanged, (0, 0));
+                    if printer.json {
+                        let dry_run = self.mode == RunMode::Plan;
+                        output.record(&Item { dry_run, ..Item::became(&name, Did::Unchanged) });
+                    } else if printer.verbosity == Verbosity::Verbose {
+                        output.line(&format!("there already: {name}"));
                     }
                 }
                 Err(error) => self.tell_failure(&mut output, name.as_str(), error),
             }
         }
         printer.send(&output).map_err(|failure| failure.into_path_error().into())
+    }
+
+    /// Whether a migration of all items has met a Copy whose Original is where it was to go.
+    fn is_there(&self, error: &TransferError) -> bool {
+        let is_copy = |it: &TransferError| {
+            matches!(it, TransferError::Refused { refusal, .. }
+                if matches!(**refusal, Refusal::Copy { .. }))
+        };
+        let is_named = self.run.args.selection.names_items();
+        self.run.verb == Verb::Migrate && !is_named && is_copy(error)
     }
 
     /// The report on a transferred item: in a dry run the plan, otherwise only with `--verbose`.
