@@ -26,6 +26,9 @@ use super::salvage::Salvage;
 /// Limit on items whose remedies are printed, unless all are wanted.
 pub(crate) const MOST_PRINTED: usize = 10;
 
+/// Limit on items that are looked at for one command that mends them all.
+const MOST_ASKED: usize = 1000;
+
 /// The collections in sight, each id once.
 pub(crate) struct InSight<'a> {
     context: &'a Context,
@@ -212,11 +215,15 @@ impl<'a> InSight<'a> {
             } else if !remedies.is_empty() {
                 advised.push((name, remedies));
             }
-            if advised.len() == MOST_PRINTED && printer.verbosity <= Verbosity::Normal {
+            if advised.len() == MOST_ASKED && printer.verbosity <= Verbosity::Normal {
                 break;
             }
         }
         let mut steps = remedy::steps_of_each(&advised, |_| false);
+        if steps.len() > MOST_PRINTED && printer.verbosity <= Verbosity::Normal {
+            advised.truncate(MOST_PRINTED);
+            steps = remedy::steps_of_each(&advised, |_| false);
+        }
         let told = advised.last().map_or(0, |(last, _)| found.range(..=*last).count());
         if let more @ 1.. = found.len() - told
             && !advised.is_empty()

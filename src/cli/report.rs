@@ -502,11 +502,12 @@ impl<'a> Report<'a> {
         });
         let some_failed = || {
             let items = human::count(all, "item");
+            let could = if self.is_dry() { "cannot" } else { "could not" };
             let message = match (counts.failed, unconfirmed) {
                 (0, _) => format!("{unconfirmed} of {items} {}", self.without_confirmation()),
-                (failed, 0) => format!("{failed} of {items} could not be {asked}"),
+                (failed, 0) => format!("{failed} of {items} {could} be {asked}"),
                 (failed, _) => format!(
-                    "{failed} of {items} could not be {asked}, {unconfirmed} {}",
+                    "{failed} of {items} {could} be {asked}, {unconfirmed} {}",
                     self.without_confirmation()
                 ),
             };

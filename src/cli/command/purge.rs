@@ -1,5 +1,6 @@
 //! `urepo purge`: removes the contents of the trash permanently.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use urepo::clock::Clock as _;
@@ -56,10 +57,16 @@ impl Purge {
         for error in failed {
             let _ = report.failed("", error.into());
         }
+        // An item may have several entries, as of repairs.
+        let mut names = HashSet::new();
+        let mut is_repeated = |entry: &Purgeable| !names.insert(entry.name.folded());
         if context.global.dry_run {
             for entry in &entries {
                 if report.outcome(record(entry), &line(entry), "").is_break() {
                     break;
+                }
+                if is_repeated(entry) {
+                    report.add_again(Did::Purged);
                 }
             }
             return finish(&Total::of(&entries), report);
@@ -80,6 +87,9 @@ impl Purge {
                 Ok(purged) => {
                     done.add(&purged);
                     report.add(Did::Purged, (purged.files, purged.bytes));
+                    if is_repeated(&purged) {
+                        report.add_again(Did::Purged);
+                    }
                     let written = if context.printer.json {
                         context.printer.record(&record(&purged))
                     } else {

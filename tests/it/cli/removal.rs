@@ -356,3 +356,22 @@ fn a_question_lists_a_few_items() {
         assert_eq!(ran.stderr.contains("2 more; `-v` names each\n"), listed == 5);
     }
 }
+
+/// An item that was repaired twice has two entries in the trash.
+#[test]
+fn a_purge_counts_an_item_once() {
+    let world = World::with_collection();
+    world.write("a.txt", "alpha");
+    let name = world.run("-c archive new a.txt").line();
+    world.run("-q init mirror --host mirror.example.org").succeeded();
+    world.run(&format!("-c archive copy {name} --to mirror")).succeeded();
+    for bytes in ["beta", "gamma"] {
+        world.write(&format!("archive/{name}/doc/a.txt"), bytes);
+        world.run(&format!("-c archive repair {name} --from mirror")).succeeded();
+    }
+    let plan = world.run("-c archive purge -n");
+    assert_eq!(plan.succeeded().lines().count(), 2);
+    assert!(plan.stderr.starts_with("would purge 1 item, "), "{}", plan.stderr);
+    let ran = world.run("-c archive purge -y");
+    assert!(ran.stderr.starts_with("purged 1 item, "), "{}", ran.stderr);
+}

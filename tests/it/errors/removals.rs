@@ -71,7 +71,7 @@ hint: the item was changed in two places: to keep that in [WORLD]/other: urepo -
 
 "#]]);
     refuses(&world, "-c archive purge -q", 2).tells(str![[r#"
-error: would remove 1 entry of the trash, 678 B, permanently: add `--yes`
+error: would remove 1 entry of the trash, [..] B, permanently: add `--yes`
 
 "#]]);
     let item = world.path("archive").join(name);

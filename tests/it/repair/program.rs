@@ -289,7 +289,7 @@ fn a_bad_item_does_not_stop_the_others() {
     assert_eq!(mended["steps"][0]["path"], "a.txt");
     assert_eq!(mended["steps"][0]["action"], "take");
     let failed = find(&other);
-    assert_eq!((&failed["did"], &failed["error"]["code"]), (&json!("failed"), &json!(20)));
+    assert_eq!((&failed["did"], &failed["error"]["code"]), (&json!("damaged"), &json!(20)));
     let summary = told.last().unwrap();
     assert_eq!(summary["type"], "summary");
     for (key, value) in [("items", 1), ("skipped", 0), ("damaged", 1), ("failed", 0)] {

@@ -80,7 +80,8 @@ impl<'a> RepairRun<'a> {
             Err((failure, is_damage)) => {
                 let failed = self.report.summary.counts.failed;
                 // A signal is met before the next item.
-                let _ = self.report.failed(name.as_str(), failure);
+                let did = is_damage.then_some(Did::Damaged);
+                let _ = self.report.failed_with(Item { did, ..Item::of(name) }, failure);
                 if is_damage {
                     // Counted as damaged instead.
                     self.left += 1;
