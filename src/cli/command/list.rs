@@ -383,6 +383,11 @@ impl Listing<'_> {
         report.summary.counts.items = listed;
         report.summary.counts.failed = self.unreadable;
         report.count("unlisted_directories", self.unlisted);
-        report.finish(End { partial, ..End::default() })
+        let is_dated = wanted.since.is_some() || wanted.until.is_some();
+        let closing = (listed == 0 && is_dated).then(|| {
+            "no item was deposited then: `urepo list date:1905..1915` searches the dates of documents"
+                .to_owned()
+        });
+        report.finish(End { partial, closing, ..End::default() })
     }
 }

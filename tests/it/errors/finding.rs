@@ -11,6 +11,36 @@ fn with_index() -> World {
     world
 }
 
+/// Nothing found says what the key has, and how the question is typed.
+#[test]
+fn what_there_is_instead() {
+    let world = World::with_collection();
+    let mut rows = "path,title,date,x.box\n".to_owned();
+    for (number, date) in ["1911~", "190X", "1905/1915", "1926"].iter().enumerate() {
+        world.write(&format!("in/{number}"), "text");
+        rows += &format!("in/{number},Letter {number},{date},Box {number}\n");
+    }
+    world.write("rows.csv", rows);
+    world.run("-q -c archive import rows.csv").succeeded();
+    for (word, hint) in [
+        ("x.box:=2", "x.box has \"Box 0\", \"Box 1\", \"Box 2\", and others"),
+        ("x.box:Box 33", "x.box has \"Box 3\", and others"),
+        ("title:lettre", "title has \"Letter 0\", \"Letter 1\", \"Letter 2\", and others"),
+        ("date:1950..", "date has \"1905/1915\", \"190X\", \"1911~\", and others"),
+        ("x.shelf:1", "an item has to match all of it; `urepo -c archive list` lists all items"),
+        ("date>=1905", "`urepo -c archive list date:1905..`"),
+        ("issued<1905-12", "`urepo -c archive list issued:..1905-12`"),
+        ("colour=red", "words are whole: `silv*` is the beginning of one"),
+    ] {
+        let ran = world.run_args(["-c", "archive", "list", word]);
+        assert_eq!(ran.code, 21, "{word}");
+        assert!(ran.stderr.contains(&format!("hint: {hint}\n")), "{word}: {}", ran.stderr);
+    }
+    let ran = world.run("-c archive list --since 1905 --until 1915");
+    assert_eq!(ran.code, 0);
+    assert!(ran.stderr.contains("list date:1905..1915` searches the dates"), "{}", ran.stderr);
+}
+
 #[test]
 fn questions_that_mean_nothing() {
     let world = with_index();

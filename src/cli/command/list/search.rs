@@ -1,11 +1,11 @@
 //! The search of `urepo list`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use urepo::catalog::Hit;
+use urepo::catalog::{Catalog, Hit};
 use urepo::collection::Collection;
 use urepo::digest::{Digest, Hasher};
 use urepo::disk::{PathError, Stream};
@@ -18,11 +18,16 @@ use crate::cli::context::Context;
 use crate::cli::did::Did;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::nearest::nearest;
 use crate::cli::records::{self, Item};
 use crate::cli::report::{End, Report};
 use crate::cli::select::Selection;
 use crate::cli::table::{HIT_KEYS, ITEMS, Table};
-use crate::cli::{Done, escape, explain, human, indexed};
+use crate::cli::{Done, escape, explain, human, indexed, shell};
+
+/// Limit on items whose values are looked at after a search without results, and on those that are shown.
+const MOST_ASKED: usize = 1000;
+const MOST_SHOWN: usize = 3;
 
 /// Prints the items of `selection` that have all of `words`.
 pub(super) fn run(
@@ -71,11 +76,14 @@ pub(super) fn run(
     })?;
     unwritten.map_or(Ok(()), Err)?;
     let found = table.finish()?;
-    let unlisted = &catalog.report().unreadable;
-    let partial = if found == 0 && unlisted.is_empty() && !is_of_nothing {
+    let unlisted = catalog.report().unreadable.len();
+    let partial = if found == 0 && unlisted == 0 && !is_of_nothing {
         let failure = Failure::new(Exit::NoItem, format!("no item has {}", shown(&words)));
         Some(match gone {
-            0 => failure.hint(hint(&words)),
+            0 => {
+                let near = values_there(collection, &mut catalog, &words);
+                failure.hint(near.unwrap_or_else(|| hint(&words)))
+            }
             _ => failure.hint(format!(
                 "{} matched: `--state Deleted,Elsewhere` prints what remains",
                 human::count(gone, "item that is deleted or elsewhere")
@@ -87,7 +95,7 @@ pub(super) fn run(
     };
     let mut report = Report::reading(context, Did::Sound, false);
     report.summary.counts.items = found;
-    report.count("unlisted_directories", unlisted.len() as u64);
+    report.count("unlisted_directories", unlisted as u64);
     report.finish(End { partial, ..End::default() })
 }
 
@@ -130,8 +138,52 @@ fn shown(words: &[Word]) -> String {
     words.iter().map(one).collect::<Vec<_>>().join(" and ")
 }
 
+/// The values that a key has which was searched without result: the nearest, or some of them.
+fn values_there(
+    collection: &Collection,
+    catalog: &mut Catalog<'_>,
+    words: &[Word],
+) -> Option<String> {
+    let is_searched = |it: &&Word| it.form != Form::Any && !it.is_unwanted;
+    let word = words.iter().filter(is_searched).find(|it| it.key.is_some())?;
+    let key = word.key.as_deref()?;
+    let any = Word { form: Form::Any, text: String::new(), ..word.clone() };
+    let (mut values, mut items) = (BTreeSet::new(), 0);
+    let found = catalog.find(&Query::default().word(&any).ok()?, |hit| {
+        let sidecar = collection.named_item(&hit.name).and_then(|item| item.sidecar());
+        if let Ok((sidecar, _)) = sidecar {
+            values.extend(sidecar.metadata.values(key).unwrap_or_default());
+        }
+        items += 1;
+        Ok(if items == MOST_ASKED { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    });
+    found.ok()?;
+    let all: Vec<&str> = values.iter().map(String::as_str).collect();
+    let quoted = |text: &str| format!("\"{}\"", escape::one_line(text));
+    let shown: Vec<_> = match nearest(&word.text, &all) {
+        Some(nearest) => vec![quoted(nearest)],
+        None => all.iter().take(MOST_SHOWN).map(|it| quoted(it)).collect(),
+    };
+    let has = match all.len() - shown.len() {
+        0 => shown.join(", "),
+        _ => format!("{}, and others", shown.join(", ")),
+    };
+    let key = escape::one_line(key);
+    (!shown.is_empty()).then(|| format!("{key} has {has}"))
+}
+
 /// The next command to try after a search without results.
 fn hint(words: &[Word]) -> String {
+    for word in words.iter().filter(|it| it.key.is_none()) {
+        // As other programs compare.
+        let Some((key, value)) = word.text.split_once(['<', '>', '=']) else { continue };
+        let is_after = word.text[key.len()..].starts_with('>');
+        let value = value.trim_start_matches('=');
+        if ["date", "issued", "bytes"].contains(&key) && !value.is_empty() {
+            let range = if is_after { format!("{value}..") } else { format!("..{value}") };
+            return format!("`urepo list {}`", shell::word(&format!("{key}:{range}")));
+        }
+    }
     for word in words {
         let Some((term, value)) = word.text.split_once(':').filter(|_| word.key.is_none()) else {
             continue;
