@@ -2,9 +2,9 @@
 
 use super::decide::decide;
 use super::facts::{DonorFacts, Facts};
-use super::plan::Decision;
+use super::plan::{Damage, Decision, Plan};
 use super::{RepairError, Repairer, as_found};
-use crate::custody::remedy::{self, Act, remedy};
+use crate::custody::remedy::{self, Act, Line, remedy};
 use crate::custody::{CustodyId, Holding};
 use crate::identity::{Instant, RepositoryName};
 use crate::verify::{Depth, ProofError, prove};
@@ -50,6 +50,21 @@ impl Repairer<'_> {
         let act = found.as_ref().and_then(|it| it.act_at(self.collection.id()));
         let is_bare = act == Some(Act::Repair);
         is_bare.then(|| decide(facts, records, seen, (act, false), self.options, new)).transpose()
+    }
+
+    /// Makes sure that no part is brought back of an item that was given up: it would be damage that has to be given up again.
+    pub(super) fn check_whole(
+        &self,
+        plan: &Plan,
+        places: &[remedy::Place],
+    ) -> Result<(), RepairError> {
+        let own = self.collection.id();
+        let is_given_up = |it: &remedy::Place| it.at == own && it.line == Some(Line::Loss);
+        let lost: Vec<_> = plan.lost().cloned().collect();
+        if plan.damage == Damage::Within || lost.is_empty() || !places.iter().any(is_given_up) {
+            return Ok(());
+        }
+        Err(RepairError::Lost { name: plan.name.clone(), lost })
     }
 
     /// Looks at the bytes of the others, as verification does: what has rotten there is no reason to leave the payload here

@@ -15,7 +15,7 @@ use crate::collection::{
     ChangeLocks, Collection, CollectionError, Draft, Event, EventKind, Here, LockedItem, Lookup,
     Stopped, StoredItem, Writer, Years, lock_changes_with,
 };
-use crate::custody::remedy::{self, Act, Line, remedy};
+use crate::custody::remedy::{self, Act, remedy};
 use crate::custody::{self, CustodyId, Holding};
 use crate::disk::PathError;
 use crate::holdings::{Seen, line_of, places, with_line};
@@ -213,14 +213,7 @@ impl Repairer<'_> {
         {
             plan = Plan::new(&facts, damage, stub, roots, &[]);
         }
-        // A part of what was given up would be damage that has to be given up again.
-        let is_given_up = |it: &remedy::Place| it.at == own_id && it.line == Some(Line::Loss);
-        if damage == Damage::Vanished && places.iter().any(is_given_up) {
-            let lost: Vec<_> = plan.lost().cloned().collect();
-            if !lost.is_empty() {
-                return Err(RepairError::Lost { name: facts.name, lost });
-            }
-        }
+        self.check_whole(&plan, &places)?;
         if let Some(item) = &item
             && self.is_sound(item, &plan)?
         {
