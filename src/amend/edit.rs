@@ -6,7 +6,7 @@ use crate::sidecar::{Conditions, Metadata, MetadataError};
 
 /// A change of the values of one key.
 ///
-/// A key is a term of Dublin Core, a user's key written `x.key`, or one of [`SETTINGS`].
+/// A key is a term, a user's key written `x.key`, or one of [`SETTINGS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// The key gets these values in place of those that it has.
@@ -239,7 +239,7 @@ mod tests {
             error.to_string()
         };
         for (edit, expected) in [
-            (set("titel", &["B"]), "`titel` is not a term of Dublin Core"),
+            (set("titel", &["B"]), "`titel` is not a term"),
             (set("title", &["B", "C"]), "`title` is given twice"),
             (add("title", "B"), "`title` is given twice"),
             (set("title", &[""]), "the text of `title` is empty"),

@@ -27,23 +27,18 @@ const OF_EACH_BAG: [&str; 4] = ["Bag-Size", "Bag-Software-Agent", "Bagging-Date"
 const METADATA: &str = "metadata";
 
 impl Outline<'_> {
-    /// A whole bag, made `now`.
-    pub(super) fn bag(
-        &mut self,
-        parts: &Parts<'_>,
-        options: &Options,
-        now: Instant,
-    ) -> Result<(), ExportError> {
+    /// A whole bag.
+    pub(super) fn bag(&mut self, parts: &Parts<'_>, options: &Options) -> Result<(), ExportError> {
         let top = self.top;
         let options = Options { sidecar: true, ..options.clone() };
         self.own_directory(top)?;
         self.payload(&top.join(DATA), parts)?;
         let mut tags: Vec<(String, Box<dyn Text + '_>)> = Vec::new();
-        for (file, text) in descriptions(self.source, &options)? {
+        for (file, text) in descriptions(self.source, &options, self.now)? {
             tags.push((format!("{METADATA}/{file}"), Box::new(text)));
         }
         let rules = EscapeRules::fit_for(parts.files().map(|(path, _)| utf8(path)));
-        let info = info(self.source.sidecar(), parts, now);
+        let info = info(self.source.sidecar(), parts, self.now);
         tags.push(("bag-info.txt".to_owned(), Box::new(info)));
         tags.push(("bagit.txt".to_owned(), Box::new(declaration(rules))));
         for manifest in manifests(self.source.sidecar(), parts, rules) {

@@ -23,6 +23,7 @@ pub(super) struct Outline<'a> {
     pub sink: &'a mut dyn Sink,
     pub progress: &'a dyn Progress,
     pub interrupt: &'a Interrupt,
+    pub now: Instant,
 }
 
 /// A small file that describes an item: its name and text.
@@ -32,10 +33,11 @@ pub(super) type Description = (&'static str, NewText);
 pub(super) fn descriptions(
     source: &SoundItem<'_>,
     options: &Options,
+    now: Instant,
 ) -> Result<Vec<Description>, ExportError> {
     let formats = options.metadata.iter();
     let mut texts: Vec<Description> =
-        formats.map(|it| (it.file(), NewText::Held(source.rendered(*it)))).collect();
+        formats.map(|it| (it.file(), NewText::Held(source.rendered(*it, now)))).collect();
     if options.sidecar {
         texts.push((layout::SIDECAR, source.text()?));
     }
@@ -51,7 +53,7 @@ impl Outline<'_> {
         parts: &Parts<'_>,
         options: &Options,
     ) -> Result<(), ExportError> {
-        let descriptions = descriptions(self.source, options)?;
+        let descriptions = descriptions(self.source, options, self.now)?;
         if parts.is_bare {
             for (_, part) in &parts.entries {
                 self.part(self.top, part)?;

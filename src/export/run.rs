@@ -102,10 +102,11 @@ impl Exporter<'_> {
         let (files, bytes) = parts.size();
         progress.expect(1, bytes);
         progress.expect_files(files);
-        let mut outline = Outline { source, top, sink, progress, interrupt };
+        let now = self.caller.clock.now();
+        let mut outline = Outline { source, top, sink, progress, interrupt, now };
         match format {
             Format::Plain | Format::Tar => outline.plain(parts, &self.options),
-            Format::Bag => outline.bag(parts, &self.options, self.caller.clock.now()),
+            Format::Bag => outline.bag(parts, &self.options),
         }
     }
 }

@@ -61,9 +61,9 @@ impl<'a> SoundItem<'a> {
         &self.read.sidecar
     }
 
-    /// The description in another format.
-    pub(super) fn rendered(&self, format: MetadataFormat) -> Vec<u8> {
-        format.render(self.sidecar(), &self.collection.settings().archive.cited_base())
+    /// The description in another format, as rendered at `now`.
+    pub(super) fn rendered(&self, format: MetadataFormat, now: Instant) -> Vec<u8> {
+        format.render(self.sidecar(), &self.collection.settings().archive.cited_base(), now)
     }
 
     /// The sidecar on disk.

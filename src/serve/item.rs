@@ -17,12 +17,14 @@ use crate::web::page::Reader;
 use crate::web::target::with_question;
 
 /// Media types of descriptions.
-pub(super) const FORMATS: [(MetadataFormat, &str); 5] = [
+pub(super) const FORMATS: [(MetadataFormat, &str); 7] = [
     (MetadataFormat::DublinCore, "text/xml; charset=utf-8"),
     (MetadataFormat::Bibtex, "text/plain; charset=utf-8"),
     (MetadataFormat::Datacite, "application/json"),
     (MetadataFormat::Abnt, "text/plain; charset=utf-8"),
     (MetadataFormat::Apa, "text/plain; charset=utf-8"),
+    (MetadataFormat::Ris, "application/x-research-info-systems; charset=utf-8"),
+    (MetadataFormat::Csl, "application/vnd.citationstyles.csl+json"),
 ];
 
 /// The reader of an answer, and the request.
@@ -86,7 +88,7 @@ impl Archive {
                 let media = FORMATS.iter().find(|(known, _)| known == format);
                 let media = media.map_or("application/octet-stream", |(_, media)| media);
                 let public = self.public(&item.sidecar, context.client);
-                let text = public.rendered(*format, &self.cited_base());
+                let text = public.rendered(*format, &self.cited_base(), context.now);
                 let mut answer = answer::whole(StatusCode::OK, media, text);
                 answer::set(&mut answer, CONTENT_SECURITY_POLICY, "sandbox; script-src 'none'");
                 public.stored(answer)

@@ -13,6 +13,7 @@ use super::payload_file::stored_for;
 use crate::collection::{ArchiveSettings, UrlBase};
 use crate::custody::{Custody, CustodyId};
 use crate::export::MetadataFormat;
+use crate::identity::Instant;
 use crate::item::State;
 use crate::sidecar::{Access, AccessLevel, Files, Metadata, Relations, Removal, Sidecar};
 use crate::web::answer::Answer;
@@ -78,15 +79,19 @@ impl Public {
         self.level == AccessLevel::Open
     }
 
-    /// The description in another format. Persistent URLs begin with `base`.
-    pub(super) fn rendered(&self, format: MetadataFormat, base: &UrlBase) -> Vec<u8> {
-        let text = format.render(self, base);
+    /// The description in another format, as rendered at `now`. Persistent URLs begin with `base`.
+    pub(super) fn rendered(&self, format: MetadataFormat, base: &UrlBase, now: Instant) -> Vec<u8> {
+        let text = format.render(self, base, now);
         match format {
             // People read it: a title does not turn the URL behind it around.
             MetadataFormat::Abnt | MetadataFormat::Apa => {
                 (shown(text.trim_ascii_end()) + "\n").into_bytes()
             }
-            MetadataFormat::DublinCore | MetadataFormat::Bibtex | MetadataFormat::Datacite => text,
+            MetadataFormat::DublinCore
+            | MetadataFormat::Bibtex
+            | MetadataFormat::Datacite
+            | MetadataFormat::Ris
+            | MetadataFormat::Csl => text,
         }
     }
 

@@ -28,6 +28,7 @@ mod events;
 mod files;
 mod head;
 mod json;
+pub(crate) mod license;
 mod lines;
 mod metadata;
 mod plain;

@@ -3,11 +3,14 @@
 use super::reader::{Field, Library, Reference};
 
 /// The names that BibTeX gives the fields.
-const FIELDS: [(char, &str); 22] = [
+const FIELDS: [(char, &str); 25] = [
     ('2', "metadatarepository"),
     ('3', "targetfile"),
     ('4', "repository"),
     ('7', "edition"),
+    ('8', "date"),
+    ('9', "degree"),
+    ('?', "translator"),
     ('A', "author"),
     ('B', "booktitle"),
     ('C', "address"),
@@ -24,7 +27,7 @@ const FIELDS: [(char, &str); 22] = [
     ('U', "url"),
     ('V', "volume"),
     ('X', "abstract"),
-    ('Y', "editor"),
+    ('Y', "advisor"),
     ('Z', "note"),
 ];
 
@@ -62,7 +65,7 @@ fn field_of(line: &str) -> Option<(&str, &str)> {
     let is_name = |name: &str| name.bytes().all(|it| it.is_ascii_alphanumeric());
     let tag = match tag.strip_prefix('@') {
         Some(name) if !name.is_empty() && is_name(name) => name,
-        None if tag.len() == 1 && is_name(tag) => tag,
+        None if tag.len() == 1 && (is_name(tag) || tag == "?") => tag,
         _ => return None,
     };
     Some((tag, value.trim()))
@@ -75,7 +78,7 @@ fn add(reference: &mut Reference, tag: &str, value: &str, line: &str) {
         None => tag.to_ascii_lowercase(),
     };
     let between = match &*name {
-        "author" | "editor" => " and ",
+        "author" | "editor" | "translator" | "advisor" => " and ",
         "keywords" => ", ",
         _ => "; ",
     };

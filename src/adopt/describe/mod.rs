@@ -1,5 +1,6 @@
 //! The description of an item, from a reference in BibTeX.
 
+mod person;
 mod reader;
 
 use self::reader::ReferenceReader;
@@ -73,7 +74,11 @@ fn folded(name: &str) -> String {
 mod tests {
     use super::super::bibtex::read;
     use super::*;
-    use crate::sidecar::RelationKind;
+    use crate::collection::UrlBase;
+    use crate::custody::{Custody, CustodyId};
+    use crate::export::MetadataFormat;
+    use crate::item::Totals;
+    use crate::sidecar::{Access, Files, RelationKind, Sidecar};
 
     const NAME: &str = "sid.inpe.br/mtc-m18@80/2009/02.16.17.46";
 
@@ -111,9 +116,9 @@ mod tests {
             language = "pt"
             publisher = "INPE"
             abstract = "One. Two."
+            booktitle = "Anais..."
             identifier = ["isbn:85-1", "83LX3pFwXQZeBBx/65ij"]
             [x]
-            booktitle = "Anais..."
             citationkey = "BanonBano:2009:OnIde"
         "#;
         assert_eq!(*found.metadata.table(), expected.parse::<toml::Table>().unwrap());
@@ -153,6 +158,101 @@ mod tests {
         let raw = own["bibtex"].as_array().unwrap();
         assert_eq!(raw[0].as_str(), Some("title = {A \\frob{b}}"));
         assert_eq!(raw[2].as_str(), Some("tite {x}}"));
+    }
+
+    /// The description that `found` has after it was exported as BibTeX and read again.
+    fn again(found: &Description) -> Metadata {
+        let repository: RepositoryName = NAME.parse().unwrap();
+        let created = repository.instant();
+        let sidecar = Sidecar {
+            state: State::Original,
+            repository,
+            ibip: None,
+            created,
+            timestamp: created,
+            described: None,
+            target: None,
+            transferable: true,
+            access: Access::default(),
+            custody: Custody::first(CustodyId::from([0; 8]), ""),
+            metadata: found.metadata.clone(),
+            relations: Relations::default(),
+            origin: toml::Table::new(),
+            removal: None,
+            payload: Totals::of(&[]),
+            files: Files::default(),
+        };
+        let rendered = MetadataFormat::Bibtex.render(&sidecar, &UrlBase::default(), created);
+        without_key(describe(&String::from_utf8(rendered).unwrap()).metadata)
+    }
+
+    fn without_key(mut metadata: Metadata) -> Metadata {
+        metadata.remove("x.citationkey").unwrap();
+        metadata
+    }
+
+    #[test]
+    fn terms_of_references_come_back() {
+        for text in [
+            r#"@phdthesis{k, author = {Marcos de Souza}, title = {Sombras}, school = {UFP},
+               type = {Doutorado em F{\'i}sica}, year = 2004, supervisor = {Prado, L{\'i}gia},
+               address = {Aurora}, extent = {142 f.}, keywords = {radar, nuvens}, language = {pt}}"#,
+            r#"@techreport{k, author = {Rui Nunes and others}, title = {Diques}, institution = {Servi{\c c}o},
+               type = {Relat{\'o}rio}, number = 12, date = {1978~}, note = {Um & dois}}"#,
+            r#"@incollection{k, author = {{Casa, da Ponte}}, editor = {Guido Levy and Jaime do Porto},
+               title = {O rio}, booktitle = {Margens}, pages = {7--16}, edition = 2, volume = 3,
+               publisher = {{\'A}guas}, location = {S{\~a}o Paulo}, year = 1996, copyright = {CC-BY-4.0}}"#,
+            r#"@misc{k, title = {Cheia}, author = {Plat{\~a}o}, recipient = {Velho, Mois{\'e}s},
+               year = {n.d.}, entrysubtype = {letter}, city = {Porto}, version = {2.1},
+               illustrator = {Paulo Lyra}, translator = {Alva da Rocha}, contributor = {INPE}}"#,
+            r#"@inproceedings{k, author = {Bastos, A.}, title = {Tempo}, booktitle = {Anais},
+               eventtitle = {Simp{\'o}sio, 9.}, series = {Notas}, pages = {e7}, year = {ca. 1994}}"#,
+            r#"@article{k, author = {King, Jr., Martin}, title = {T}, journaltitle = {J}, issue = 4}"#,
+            r#"@unpublished{k, author = {Bastos, A.}, title = {T}, note = {Unpublished manuscript}}"#,
+        ] {
+            let found = describe(text);
+            assert_eq!(found.notes, [], "{text}");
+            let metadata = without_key(found.metadata.clone());
+            assert_eq!(again(&found), metadata, "{text}");
+            assert!(metadata.table().get("x").is_none(), "{metadata:?}");
+        }
+    }
+
+    #[test]
+    fn marks_of_what_is_unknown_are_no_values() {
+        let found = describe(
+            "@book{k, title = {[Sem t{\\'i}tulo]}, author = {:unav}, publisher = {[s. n.]}, \
+             address = {[S. l.]}, year = {[s. d.]}, institution = {:unav}}",
+        );
+        let expected = "type = \"book\"\n[x]\ncitationkey = \"k\"".parse::<toml::Table>().unwrap();
+        assert_eq!(*found.metadata.table(), expected);
+        let found = describe("@book{k, title = {Untitled}, address = {SL}, year = {0000}}");
+        assert_eq!(found.metadata.title(), Some("Untitled"));
+        assert_eq!(found.metadata.values("place").unwrap(), ["SL"]);
+        assert_eq!(found.metadata.values("date").unwrap(), [""; 0]);
+    }
+
+    #[test]
+    fn fields_of_refer_are_terms() {
+        let found = describe(
+            "%0 Thesis\n%A Souza, Marcos\n%Y Prado, Lígia\n%? Alva da Rocha\n%T Sombras\n%I UFP\n%C Aurora\n\
+             %D 2004\n%8 9 March\n%7 2\n%9 Doutorado\n%P 142\n%S Notas\n",
+        );
+        let expected = r#"
+            type = "Thesis"
+            title = "Sombras"
+            creator = ["Souza, Marcos"]
+            advisor = ["Prado, Lígia"]
+            translator = ["Rocha, Alva da"]
+            publisher = "UFP"
+            place = "Aurora"
+            date = "2004-03-09"
+            edition = "2"
+            degree = "Doutorado"
+            pages = "142"
+            series = "Notas"
+        "#;
+        assert_eq!(*without_key(found.metadata).table(), expected.parse::<toml::Table>().unwrap());
     }
 
     #[test]

@@ -4,8 +4,10 @@ use super::super::Note;
 use super::super::bibtex::{Field, Reference, names, plain, to_text};
 use super::super::labels::{Labels, label, words};
 use super::super::words::{language, month_number, state, update};
+use super::person::name;
 use super::{Description, folded};
 use crate::identity::{Identifier, Instant, RepositoryName};
+use crate::sidecar::license::spdx;
 use crate::sidecar::{RelationKind, edtf};
 
 /// Limit on a piece of BibTeX that is kept unchanged; the file itself stays in place.
@@ -21,7 +23,62 @@ pub(super) struct ReferenceReader<'a> {
     raw: Vec<String>,
     urls: Vec<String>,
     date: [Option<String>; 3],
+    /// The kind of the work, in lower case.
+    kind: String,
 }
+
+/// Fields with the names of people, and their terms.
+const ROLES: [(&str, &str); 9] = [
+    ("author", "creator"),
+    ("editor", "editor"),
+    ("translator", "translator"),
+    ("advisor", "advisor"),
+    ("supervisor", "advisor"),
+    ("orientador", "advisor"),
+    ("illustrator", "illustrator"),
+    ("recipient", "recipient"),
+    ("contributor", "contributor"),
+];
+
+/// Fields with one text, and their terms.
+const TEXTS: [(&str, &str); 29] = [
+    ("title", "title"),
+    ("abstract", "abstract"),
+    ("publisher", "publisher"),
+    ("annote", "description"),
+    ("note", "description"),
+    ("notes", "description"),
+    ("rights", "rights"),
+    ("license", "license"),
+    ("licence", "license"),
+    ("journal", "journal"),
+    ("journaltitle", "journal"),
+    ("booktitle", "booktitle"),
+    ("conferencename", "event"),
+    ("eventtitle", "event"),
+    ("event", "event"),
+    ("series", "series"),
+    ("volume", "volume"),
+    ("number", "number"),
+    ("issue", "number"),
+    ("edition", "edition"),
+    ("address", "place"),
+    ("location", "place"),
+    ("city", "place"),
+    ("place", "place"),
+    ("school", "institution"),
+    ("institution", "institution"),
+    ("degree", "degree"),
+    ("extent", "extent"),
+    ("type", "type"),
+];
+
+/// Kinds of theses, whose field `type` is the degree; and of reports, of which it is the series.
+const THESES: [&str; 4] = ["phdthesis", "mastersthesis", "thesis", "dissertation"];
+const REPORTS: [&str; 2] = ["techreport", "report"];
+
+/// The note of an entry that needs one, in exports.
+const UNPUBLISHED: &str = "Unpublished manuscript";
 
 impl<'a> ReferenceReader<'a> {
     pub(super) fn new(item: &'a RepositoryName) -> ReferenceReader<'a> {
@@ -33,15 +90,22 @@ impl<'a> ReferenceReader<'a> {
             raw: Vec::new(),
             urls: Vec::new(),
             date: [None, None, None],
+            kind: String::new(),
         }
     }
 
     pub(super) fn reference(&mut self, reference: &Reference) {
-        let _ = self.found.metadata.add("type", &reference.kind);
+        let is_misc = reference.kind.eq_ignore_ascii_case("misc");
+        let subtype = reference.fields.iter().find(|field| is_misc && field.name == SUBTYPE);
+        let subtype = subtype.and_then(|field| field.value.as_deref()).map(|text| to_text(text).0);
+        let kind = subtype.unwrap_or_else(|| reference.kind.clone());
+        self.kind = kind.to_lowercase();
+        let _ = self.found.metadata.add("type", &kind);
         let _ = self.found.metadata.add("x.citationkey", &to_text(&reference.key).0);
         for field in &reference.fields {
             match &field.value {
                 Some(value) if value.trim().is_empty() => {}
+                Some(_) if is_misc && field.name == SUBTYPE => {}
                 Some(value) => self.field(field, value),
                 None => self.unclear(field),
             }
@@ -49,17 +113,34 @@ impl<'a> ReferenceReader<'a> {
     }
 
     fn field(&mut self, field: &Field, value: &str) {
-        match folded(&field.name).as_str() {
-            "title" => self.prose(field, "title", value),
-            "author" => self.people(field, "creator", value),
-            "editor" => self.people(field, "contributor", value),
-            "abstract" => self.prose(field, "abstract", value),
+        let folded = folded(&field.name);
+        let term_in = |table: &[(&str, &'static str)]| {
+            table.iter().find(|(name, _)| *name == folded).map(|(_, term)| *term)
+        };
+        if let Some(role) = term_in(&ROLES) {
+            return self.people(field, role, value);
+        }
+        if let Some(term) = term_in(&TEXTS) {
+            let is_of = |kinds: &[&str]| kinds.contains(&self.kind.as_str());
+            let term = match term {
+                "type" if is_of(&THESES) => "degree",
+                "type" if is_of(&REPORTS) => "series",
+                "description" if self.kind == "unpublished" && value == UNPUBLISHED => return,
+                term => term,
+            };
+            return self.prose(field, term, value);
+        }
+        match folded.as_str() {
             "keywords" | "keyword" | "subject" => self.keywords(field, value),
-            "publisher" => self.prose(field, "publisher", value),
-            "note" | "notes" | "annote" => self.prose(field, "description", value),
-            "copyright" | "rights" => self.prose(field, "rights", value),
-            "license" | "licence" => self.prose(field, "license", value),
-            "type" => self.prose(field, "type", value),
+            "copyright" => self.copyright(field, value),
+            "pages" => {
+                // The dash of a range is a hyphen in descriptions.
+                let (text, is_whole) = to_text(value);
+                self.add(field, "pages", &text.replace(['–', '—'], "-"));
+                if !is_whole {
+                    self.unclear(field);
+                }
+            }
             "language" => self.language(field, value),
             "date" => self.date[0] = date(value),
             "year" => self.date[1] = date(value),
@@ -88,10 +169,10 @@ impl<'a> ReferenceReader<'a> {
             },
             kind @ ("version" | "originalorcopy" | "state") => match (kind, state(value)) {
                 (_, state @ Some(_)) => self.found.hold_as(state),
-                // Books have versions as well.
+                // Software has versions as well.
                 ("version", None) => {
                     self.found.is_clear = false;
-                    self.own(field, value);
+                    self.prose(field, "version", value);
                 }
                 ("originalorcopy", None) => {
                     self.found.hold_as(None);
@@ -108,9 +189,13 @@ impl<'a> ReferenceReader<'a> {
         self.raw.push(field.raw.clone());
     }
 
-    /// Adds one text to a term; a text that a description cannot hold is kept unchanged.
+    /// Adds one text to a term; a text that a description cannot hold is kept unchanged, and a mark of what is not known is no
+    /// text.
     fn add(&mut self, field: &Field, term: &str, text: &str) {
-        if !text.is_empty() && self.found.metadata.add_as_found(term, text).is_err() {
+        if !text.is_empty()
+            && !is_unknown(term, text)
+            && self.found.metadata.add_as_found(term, text).is_err()
+        {
             self.unclear(field);
         }
     }
@@ -131,15 +216,26 @@ impl<'a> ReferenceReader<'a> {
 
     fn people(&mut self, field: &Field, term: &str, value: &str) {
         let mut is_whole = true;
-        for name in names(value) {
-            // `{others}` in braces is a name.
-            let (name, is_clear) = match name {
-                "others" => ("et al.".to_owned(), true),
-                name => to_text(name),
-            };
+        for raw in names(value) {
+            let (name, is_clear) = name(raw);
             self.add(field, term, &name);
             is_whole &= is_clear;
         }
+        if !is_whole {
+            self.unclear(field);
+        }
+    }
+
+    /// Rights, and behind them or alone a licence by its name in the list of SPDX: exports have both in one field.
+    fn copyright(&mut self, field: &Field, value: &str) {
+        let (text, is_whole) = to_text(value);
+        let (rights, license) = match text.rsplit_once(", ") {
+            _ if spdx(&text).is_some() => ("", text.as_str()),
+            Some((rights, license)) if spdx(license).is_some() => (rights, license),
+            _ => (text.as_str(), ""),
+        };
+        self.add(field, "rights", rights);
+        self.add(field, "license", license);
         if !is_whole {
             self.unclear(field);
         }
@@ -226,6 +322,18 @@ impl<'a> ReferenceReader<'a> {
     fn finish_date(&mut self) {
         let [date, year, month] = std::mem::take(&mut self.date);
         let number = month.as_deref().and_then(month_number);
+        let is_edtf = |date: &String| edtf::check(date).is_ok();
+        // In refer, `%8 9 March` completes the year.
+        let date = match (date, &year) {
+            (Some(date), Some(year)) if !is_edtf(&date) && !date.contains(year.as_str()) => {
+                let day = day_of(year, &date);
+                if day.is_none() {
+                    let _ = self.found.metadata.add("x.date", &date);
+                }
+                day
+            }
+            (date, _) => date,
+        };
         let text = match (date, year, number) {
             (Some(date), ..) => date,
             (None, Some(year), Some(number)) if year.len() == 4 => format!("{year}-{number:02}"),
@@ -239,12 +347,40 @@ impl<'a> ReferenceReader<'a> {
     }
 }
 
+/// The field for the kind of an entry that is `@misc`.
+const SUBTYPE: &str = "entrysubtype";
+
+/// The day of `year` that a text such as `9 March` or `March` names.
+fn day_of(year: &str, text: &str) -> Option<String> {
+    let words = || text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_name = |word: &&str| word.starts_with(char::is_alphabetic);
+    let month = words().filter(is_name).find_map(month_number)?;
+    let day = words().find_map(|word| word.parse::<u32>().ok());
+    let date = match day {
+        Some(day) => format!("{year}-{month:02}-{day:02}"),
+        None => format!("{year}-{month:02}"),
+    };
+    edtf::check(&date).is_ok().then_some(date)
+}
+
+/// Whether a text only says that a value is not known, as references do: `[S. l.]`, `[s. n.]`, `[Untitled]`, `:unav`.
+fn is_unknown(term: &str, text: &str) -> bool {
+    let letters: String = text.chars().filter(|c| c.is_alphanumeric()).collect();
+    let is_marked = text.contains(['[', '.']);
+    let marks: &[&str] = match term {
+        "title" if text.starts_with('[') => &["semtítulo", "untitled"],
+        "publisher" | "institution" | "place" if is_marked => &["sl", "sn", "slsn"],
+        _ => &[],
+    };
+    text == ":unav" || marks.contains(&letters.to_lowercase().as_str())
+}
+
 /// The words of references for a date that nobody knows, without blanks, periods and brackets.
-const NO_DATE: [&str; 4] = ["nd", "sd", "s/d", "nodate"];
+const NO_DATE: [&str; 6] = ["nd", "sd", "s/d", "nodate", "0000", ":unav"];
 
 /// The date in a field; `None` for one that only says that there is none. In a date, `~` and `%` are marks of EDTF.
 fn date(value: &str) -> Option<String> {
-    if edtf::check(value.trim()).is_ok() {
+    if edtf::check(value.trim()).is_ok() && value.trim() != "0000" {
         return Some(value.trim().to_owned());
     }
     let text = to_text(value).0;

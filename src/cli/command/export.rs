@@ -37,7 +37,7 @@ const STREAM_BYTES: usize = 128 * 1024;
 /// exported; a directory whose only entry is a file of the same name comes back as this file.
 ///
 /// A directory or tar contains the payload itself. With --as, the payload is in doc, with item.toml (the unchanged sidecar),
-/// dc.xml, item.bib and datacite.json beside it. A bag (BagIt 1.0) has the payload in
+/// dc.xml, item.bib and others beside it. A bag (BagIt 1.0) has the payload in
 /// data and the rest in metadata, always with item.toml, which alone has the times, modes and empty
 /// directories.
 ///
@@ -84,13 +84,15 @@ const NAMES: [Choice<NamedBy>; 2] = [
 ];
 
 /// The formats of descriptions; the sidecar itself is in none of the foreign ones.
-const DESCRIPTIONS: [Choice<Option<MetadataFormat>>; 6] = [
+const DESCRIPTIONS: [Choice<Option<MetadataFormat>>; 8] = [
     ("toml", "The sidecar, unchanged", None),
     ("oai_dc|dc", "Dublin Core in XML, as OAI-PMH has it", Some(MetadataFormat::DublinCore)),
     ("bibtex", "An entry for a bibliography", Some(MetadataFormat::Bibtex)),
     ("datacite", "DataCite 4 in JSON", Some(MetadataFormat::Datacite)),
     ("abnt", "A reference by ABNT NBR 6023", Some(MetadataFormat::Abnt)),
     ("apa", "A reference by APA", Some(MetadataFormat::Apa)),
+    ("ris", "A record of RIS, for programs of references", Some(MetadataFormat::Ris)),
+    ("csl", "A reference in the JSON of CSL, for citation processors", Some(MetadataFormat::Csl)),
 ];
 
 const BAG_LINKS: [Choice<BagLinks>; 2] = [

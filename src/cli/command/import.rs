@@ -65,7 +65,7 @@ mod summary;
 ///
 /// A table has a row for each item, with these columns: path; identifier and ibip, for an item that keeps
 /// its identifier, which no other known collection may have, or have had, and whose date lies at least a
-/// minute back; sha256, which is checked, even if the source was imported before; terms of Dublin Core (title,
+/// minute back; sha256, which is checked, even if the source was imported before; terms (title,
 /// creator, dc.identifier and others); keys of your own as x.KEY; and relations as relation.KIND, whose value
 /// is an identifier or row:PATH, another row. A KIND is `next_edition`, `previous_edition`, `translation.TAG`,
 /// `translation_of`, `metadata`, `metadata_of`, `part_of`, or one of your own as `x.KEY`. A column may occur

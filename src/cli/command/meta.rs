@@ -15,7 +15,7 @@ mod undo;
 /// without the files. The files of an item stay unchanged, and so do comments and unknown keys in its
 /// sidecar. `urepo log` shows every change with the old and the new values.
 ///
-/// A KEY is a term of Dublin Core, such as `title` or `creator`, or a key of your own as x.KEY. These keys
+/// A KEY is a term, such as `title` or `creator`, or a key of your own as x.KEY. These keys
 /// are changed in the same way: `target`, the file that the bare identifier opens; `transferable`, whether
 /// the Original may migrate; `access`, what a service lets everybody read (open, metadata or closed); and
 /// `access.allow`, ranges of IP addresses that may read everything.

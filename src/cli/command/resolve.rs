@@ -34,7 +34,7 @@ use crate::cli::report::for_each;
 /// URL is an identifier or an IBIp, with or without `http://urlib.net/` before it, then modifiers, then the
 /// path of a file; or the end of an identifier in the collection at hand. The modifiers are applied from left to right: `!` leads to the last edition, `+` to the
 /// translation into the language of the setting `languages` or else of the locale, `+(pt-BR)` to that translation, `:` to the metadata,
-/// `:(oai_dc)`, `:(bibtex)`, `:(datacite)`, `:(abnt)` and `:(apa)` to the metadata in that format. Their
+/// `:(oai_dc)`, `:(bibtex)`, `:(datacite)`, `:(abnt)`, `:(apa)`, `:(ris)` and `:(csl)` to the metadata in that format. Their
 /// order is that of the resolution standard: editions and translations, at most one each, then metadata, then
 /// a translation of it. `?ibiurl.verblist=GetFileList` leads to the list of files, and
 /// `?ibiurl.requireditemstatus=Original` to the Original alone.

@@ -74,10 +74,15 @@ impl Format {
     }
 }
 
-const FORMATS: [Choice<Format>; 11] = [
+const FORMATS: [Choice<Format>; 13] = [
     ("abnt", "A reference by ABNT NBR 6023", Format::foreign(MetadataFormat::Abnt)),
     ("apa", "A reference by APA", Format::foreign(MetadataFormat::Apa)),
     ("bibtex|bib", "Entries for a bibliography", Format::foreign(MetadataFormat::Bibtex)),
+    (
+        "csl",
+        "A reference in the JSON of CSL, for citation processors",
+        Format::foreign(MetadataFormat::Csl),
+    ),
     (
         "csv",
         "A table: commas, column names in the first line",
@@ -92,6 +97,7 @@ const FORMATS: [Choice<Format>; 11] = [
         "Dublin Core in the XML of OAI-PMH",
         Format::foreign(MetadataFormat::DublinCore),
     ),
+    ("ris", "Records of RIS, for programs of references", Format::foreign(MetadataFormat::Ris)),
     ("toml", "[[item]] tables", Format::Document(DocumentFormat::Toml)),
     ("tsv", "A table: tabs, column names in the first line", Format::Document(DocumentFormat::Tsv)),
 ];

@@ -48,7 +48,7 @@ impl Explain for Unresolved<CollectionError> {
                 failure.hint(format!("it is available in {languages}"))
             }
             Self::NoFormat { name, .. } => Failure::of(Exit::NoItem, self).hint(format!(
-                "formats are `oai_dc`, `bibtex`, `datacite`, `abnt` and `apa`; `urepo resolve {name}:` leads to any"
+                "formats are `oai_dc`, `bibtex`, `datacite`, `abnt`, `apa`, `ris` and `csl`; `urepo resolve {name}:` leads to any"
             )),
             Self::Loop { name } => Failure::of(Exit::Damage, self)
                 .hint(format!("`urepo show {name}` prints its relations")),

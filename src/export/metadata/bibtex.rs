@@ -2,71 +2,138 @@
 //!
 //! `repository`, `ibi`, `targetfile` and most relations are fields of the `@reference.bib` of `URLib`.
 
-use super::date::WorkDate;
-use super::mapping::{RELATIONS, RelationMapping};
-use super::terms::{People, Terms, doi};
+use super::kind::{Kind, folded};
+use super::mapping::{RELATIONS, RelationMapping, TERMS};
+use super::names::{Bearer, Name, People};
+use super::work::{Pages, Work};
 use crate::export::file_name;
 use crate::sidecar::{Relation, RelationKind, Sidecar, edtf};
 
-/// The kinds of entry that a `type` may name; anything else is `@misc`.
-const KINDS: [&str; 13] = [
-    "article",
-    "book",
-    "booklet",
-    "conference",
-    "inbook",
-    "incollection",
-    "inproceedings",
-    "manual",
-    "mastersthesis",
-    "phdthesis",
-    "proceedings",
-    "techreport",
-    "unpublished",
+/// The words for a title, a publisher and a note that an entry needs and the description lacks.
+const NO_TITLE: &str = "[Untitled]";
+const NO_PUBLISHER: &str = "s. n.";
+
+/// An entry, and the terms that it needs; of those in one group, any.
+const REQUIRED: [(&str, &[&[&str]]); 9] = [
+    ("article", &[&["creator"], &["journal"]]),
+    ("book", &[&["creator", "editor"]]),
+    ("incollection", &[&["creator"], &["booktitle"]]),
+    ("inbook", &[&["creator"], &["pages"]]),
+    ("inproceedings", &[&["creator"], &["booktitle"]]),
+    ("phdthesis", &[&["creator"], &["institution", "publisher"]]),
+    ("mastersthesis", &[&["creator"], &["institution", "publisher"]]),
+    ("techreport", &[&["creator"], &["institution"]]),
+    ("unpublished", &[&["creator"]]),
 ];
 
-pub(super) fn render(sidecar: &Sidecar) -> String {
-    let terms = Terms::of(sidecar);
-    let kind = terms.first("type").map(|kind| kind.to_ascii_lowercase());
-    let kind = kind.filter(|kind| KINDS.contains(&kind.as_str()));
-    let mut text = format!("@{}{{{}", kind.as_deref().unwrap_or("misc"), key(sidecar));
+/// Entries that need a publisher.
+const PUBLISHED: [&str; 3] = ["book", "incollection", "inbook"];
+
+pub(super) fn render(work: &Work<'_>) -> String {
+    let kind = entry(work);
+    let mut text = format!("@{kind}{{{}", key(work.sidecar));
     let mut add = |field: &str, value: &str| {
         if !value.is_empty() {
             text.push_str(&format!(",\n  {field} = {{{value}}}"));
         }
     };
-    let values = |field| terms.mapped(|row| row.field == Some(field));
-    let people = |field| people(People::of(values(field)));
-    let texts = |field| values(field).iter().map(|text| escape(text)).collect::<Vec<_>>();
-    let first = |field| texts(field).into_iter().next().unwrap_or_default();
-    // The outer braces preserve the case of the title.
-    let title = first("title");
-    add("title", &if title.is_empty() { title } else { format!("{{{title}}}") });
-    add("author", &people("author"));
-    add("contributor", &people("contributor"));
-    let year = escape(&WorkDate::of(&terms).apa().replace('–', "--"));
-    add("year", &year);
-    // biblatex reads EDTF, in which `~` and `%` are marks that must not be escaped.
-    let date = values("date").into_iter().next().filter(|date| edtf::check(date).is_ok());
-    add("date", &date.filter(|date| *date != year).unwrap_or_default());
-    add("publisher", &texts("publisher").join(", "));
-    add("abstract", &first("abstract"));
-    add("keywords", &texts("keywords").join(", "));
-    add("language", &first("language"));
-    add("copyright", &texts("copyright").join(", "));
-    let doi = values("doi").iter().find_map(|text| doi(text).map(escape));
-    add("doi", &doi.unwrap_or_default());
+    let mut done: Vec<&str> = Vec::new();
+    for (term, field) in TERMS.iter().filter_map(|row| Some((row.term, row.field?))) {
+        if done.contains(&field) {
+            continue;
+        }
+        done.push(field);
+        let first = || escape(&work.text(term).unwrap_or_default());
+        let all = || {
+            let texts = work.mapped(|row| row.field == Some(field));
+            texts.iter().map(|text| escape(text)).collect::<Vec<_>>().join(", ")
+        };
+        match field {
+            // The outer braces preserve the case of the title.
+            "title" => {
+                let title = work.text(term).unwrap_or_else(|| NO_TITLE.to_owned());
+                add(field, &format!("{{{}}}", escape(&title)));
+            }
+            "author" | "editor" | "translator" | "advisor" | "illustrator" | "recipient"
+            | "contributor" => add(field, &people(&work.people(term))),
+            "date" => {
+                let year = escape(&work.date.apa().replace('–', "--"));
+                add("year", &year);
+                // biblatex reads EDTF, in which `~` and `%` are marks that must not be escaped.
+                let date = work.mapped(|row| row.field == Some(field)).into_iter().next();
+                let date = date.filter(|date| edtf::check(date).is_ok() && *date != year);
+                add(field, &date.unwrap_or_default());
+            }
+            // The word for the kind of a report is the title of its series.
+            "series" if kind == "techreport" => add("type", &first()),
+            "pages" => {
+                let pages = work.pages().map(|pages| match pages {
+                    Pages::Range(..) => pages.text("--"),
+                    pages => pages.text("-"),
+                });
+                add(field, &escape(&pages.unwrap_or_default()));
+            }
+            "publisher" => {
+                let publishers = all();
+                let is_missing = publishers.is_empty() && PUBLISHED.contains(&kind.as_str());
+                let institution = || work.publisher().map(|text| escape(&text));
+                let substitute = || institution().unwrap_or_else(|| NO_PUBLISHER.to_owned());
+                add(field, &if is_missing { substitute() } else { publishers });
+            }
+            "institution" if work.kind == Kind::Thesis => {
+                add("school", &escape(&work.publisher().unwrap_or_default()));
+            }
+            "keywords" => {
+                // A keyword with a comma is one all the same: semicolons separate them then.
+                let words = work.texts(term);
+                let words: Vec<_> = words.iter().map(|word| escape(word)).collect();
+                let has_commas = words.iter().any(|word| word.contains(','));
+                let end = if has_commas && words.len() == 1 { ";" } else { "" };
+                add(field, &(words.join(if has_commas { "; " } else { ", " }) + end));
+            }
+            "copyright" => add(field, &all()),
+            "doi" => add(field, &work.doi.as_deref().map(escape).unwrap_or_default()),
+            _ => add(field, &first()),
+        }
+    }
+    if kind == "unpublished" {
+        add("note", work.bracket().unwrap_or_default());
+    }
     for RelationMapping { field, .. } in &RELATIONS {
-        let related = terms.related().filter(|(row, _)| row.field == *field);
-        let related: Vec<_> = related.map(|(_, it)| related_item(&it)).collect();
+        let related = work.terms.related().filter(|(row, _)| row.field == *field);
+        let related: Vec<_> = related.map(|(_, relation)| related_item(&relation)).collect();
         add(field, &related.join(" "));
     }
-    add("repository", &escape(sidecar.repository.as_str()));
-    add("ibi", &sidecar.ibip.as_ref().map(ToString::to_string).unwrap_or_default());
-    let target = sidecar.target.as_ref().map(|target| escape(&target.to_text()));
+    // Programs for TeX take an address as it is.
+    add("url", &work.url.replace(['{', '}', '\\'], ""));
+    add("repository", &escape(work.sidecar.repository.as_str()));
+    add("ibi", &work.sidecar.ibip.as_ref().map(ToString::to_string).unwrap_or_default());
+    let target = work.sidecar.target.as_ref().map(|target| escape(&target.to_text()));
     add("targetfile", &target.unwrap_or_default());
+    add("entrysubtype", &subtype(work, &kind));
     text.push_str("\n}\n");
     text
+}
+
+/// The kind of entry; `misc` for a type that has none, or that lacks what its entry needs.
+fn entry(work: &Work<'_>) -> String {
+    let typed = folded(&work.text("type").unwrap_or_default());
+    let usual = match work.kind {
+        Kind::Thesis => work.level().entry(),
+        Kind::Book if ["manual", "booklet"].contains(&typed.as_str()) => &typed,
+        Kind::Chapter if work.text("booktitle").is_none() => "inbook",
+        kind => kind.names().entry,
+    };
+    let required = REQUIRED.iter().find(|(entry, _)| *entry == usual).map_or(&[][..], |it| it.1);
+    let is_there = |group: &&[&str]| group.iter().any(|term| work.text(term).is_some());
+    let is_whole = required.iter().all(|group| is_there(group));
+    if is_whole { usual.to_owned() } else { "misc".to_owned() }
+}
+
+/// The type of a work whose entry does not tell it.
+fn subtype(work: &Work<'_>, kind: &str) -> String {
+    let typed = work.text("type").unwrap_or_default().to_lowercase();
+    if kind == "misc" && typed != "misc" { escape(&typed) } else { String::new() }
 }
 
 /// The identifier of a related item; of a translation, after its language.
@@ -85,21 +152,37 @@ fn key(sidecar: &Sidecar) -> String {
 }
 
 /// A list of names. `others` is the word of BibTeX for those that are not named.
-fn people(People { names, has_others }: People) -> String {
-    let mut names: Vec<_> = names.iter().map(|name| person(name)).collect();
-    if has_others && !names.is_empty() {
+fn people(People { names, has_others }: &People) -> String {
+    let mut names: Vec<_> = names.iter().map(person).collect();
+    if *has_others && !names.is_empty() {
         names.push("others".to_owned());
     }
     names.join(" and ")
 }
 
-/// A name in a list of names, protected from being split.
-fn person(name: &str) -> String {
-    let name = escape(name);
-    let is_ambiguous = name == "others"
-        || name.split_whitespace().any(|word| word == "and")
-        || name.matches(',').count() > 2;
-    if is_ambiguous { format!("{{{name}}}") } else { name }
+/// A name in a list of names: `Family, Suffix, Given`, or an institution in braces.
+fn person(name: &Name) -> String {
+    let Bearer::Person(person) = &name.bearer else {
+        return format!("{{{}}}", escape(&name.plain));
+    };
+    let parts = [&person.family, &person.suffix, &person.given].map(|part| protected(part));
+    match parts {
+        // One word without a comma is a family name as well.
+        [family, suffix, given] if suffix.is_empty() && given.is_empty() => {
+            let is_word = !family.contains(' ') && family != "others";
+            if is_word { family } else { format!("{family},") }
+        }
+        [family, suffix, given] if suffix.is_empty() => format!("{family}, {given}"),
+        [family, suffix, given] => format!("{family}, {suffix}, {given}"),
+    }
+}
+
+/// A part of a name in braces, where it would be split at `and` or a comma.
+fn protected(part: &str) -> String {
+    let text = escape(part);
+    let is_split =
+        part.contains(',') || part.split_whitespace().any(|word| word.eq_ignore_ascii_case("and"));
+    if is_split { format!("{{{text}}}") } else { text }
 }
 
 /// Text that TeX prints unchanged, on one line. Braces are named: BibTeX counts them even when they are
@@ -129,7 +212,18 @@ mod tests {
     fn nothing_ends_a_field_before_its_time() {
         assert_eq!(escape("a}, evil = {b"), "a\\textbraceright{}, evil = \\textbraceleft{}b");
         assert_eq!(escape("50% of\nR&D\\_"), "50\\% of R\\&D\\textbackslash{}\\_");
-        assert_eq!(person("Silva, Ana"), "Silva, Ana");
-        assert_eq!(person("Smith and Sons"), "{Smith and Sons}");
+        for (name, expected) in [
+            ("Silva, Ana", "Silva, Ana"),
+            ("Smith and Sons", "{Smith and Sons}"),
+            ("Smith and Sons, Ana", "{Smith and Sons}, Ana"),
+            ("King Jr., Martin", "King, Jr., Martin"),
+            ("{A, B}", "{A, B}"),
+            ("others,", "others,"),
+            ("Platão,", "Platão"),
+            ("Silva, Ana, poeta", "Silva, {Ana, poeta}"),
+            ("a}, evil = {b", "a\\textbraceright{}, evil = \\textbraceleft{}b"),
+        ] {
+            assert_eq!(person(&Name::read(name)), expected, "{name}");
+        }
     }
 }

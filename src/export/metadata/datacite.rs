@@ -4,18 +4,23 @@
 
 use serde_json::{Map, Value, json};
 
-use super::date::{WorkDate, iso};
+use super::date::iso;
+use super::kind::Kind;
 use super::mapping::{Datacite, TERMS};
-use super::terms::{People, Terms, doi};
+use super::names::{Bearer, Name, People};
+use super::terms::{Terms, doi};
+use super::work::Work;
 use crate::collection::UrlBase;
 use crate::sidecar::Sidecar;
+use crate::sidecar::license::spdx;
 
 const UNAVAILABLE: &str = ":unav";
 const ETAL: &str = ":etal";
 
-/// The general types of the schema; any other `type` is `Other`.
-const GENERAL_TYPES: [&str; 29] = [
+/// The general types of the schema that are none of a kind; any other `type` is `Other`.
+const GENERAL_TYPES: [&str; 33] = [
     "Audiovisual",
+    "Award",
     "Book",
     "BookChapter",
     "Collection",
@@ -35,7 +40,10 @@ const GENERAL_TYPES: [&str; 29] = [
     "OutputManagementPlan",
     "PeerReview",
     "PhysicalObject",
+    "Poster",
     "Preprint",
+    "Presentation",
+    "Project",
     "Report",
     "Service",
     "Software",
@@ -46,40 +54,48 @@ const GENERAL_TYPES: [&str; 29] = [
     "Workflow",
 ];
 
-pub(super) fn render(sidecar: &Sidecar, base: &UrlBase) -> String {
-    let terms = Terms::of(sidecar);
+pub(super) fn render(work: &Work<'_>, base: &UrlBase) -> String {
+    let Work { sidecar, terms, .. } = work;
     let of = |wanted: Datacite| terms.mapped(|row| row.datacite == wanted);
-    let publisher = or_unavailable_list(of(Datacite::Publisher)).swap_remove(0);
+    let mut sizes: Vec<Value> = work.extents("pages").into_iter().map(Value::from).collect();
+    sizes.push(sized(sidecar.payload.bytes, "byte").into());
+    sizes.push(sized(sidecar.payload.files, "file").into());
+    let mut creators = people(&work.people("creator"), None);
+    if creators.is_empty() {
+        creators.push(json!({ "name": UNAVAILABLE }));
+    }
     let mut record = json!({
         "schemaVersion": "http://datacite.org/schema/kernel-4",
-        "url": base.join(&sidecar.repository),
-        "creators": people(or_unavailable_list(named(of(Datacite::Creator))), None),
-        "titles": titles(&terms),
-        "publisher": { "name": publisher },
-        "publicationYear": WorkDate::of(&terms).year().unwrap_or_else(|| "0000".to_owned()),
-        "types": types(&of(Datacite::ResourceType)),
-        "dates": dates(sidecar, &terms),
-        "sizes": [
-            sized(sidecar.payload.bytes, "byte"), sized(sidecar.payload.files, "file"),
-        ],
+        "url": work.url,
+        "creators": creators,
+        "titles": titles(terms),
+        "publisher": { "name": work.publisher().unwrap_or_else(|| UNAVAILABLE.to_owned()) },
+        "publicationYear": work.date.year().unwrap_or_else(|| "0000".to_owned()),
+        "types": types(work),
+        "dates": dates(sidecar, terms),
+        "sizes": sizes,
     });
     let each = |values: Vec<String>, key: &str| -> Vec<Value> {
         values.into_iter().map(|value| json!({ key: value })).collect()
     };
     let Value::Object(fields) = &mut record else { return String::new() };
-    if let Some(doi) = of(Datacite::Identifier).iter().find_map(|text| doi(text)) {
-        fields.insert("doi".to_owned(), doi.into());
+    let first = |values: Vec<String>| values.into_iter().next();
+    let single = [
+        ("doi", work.doi.clone()),
+        ("language", first(of(Datacite::Language))),
+        ("version", work.text("version")),
+    ];
+    for (key, value) in single {
+        fields.extend(value.map(|value| (key.to_owned(), Value::from(value))));
     }
     add(fields, "alternateIdentifiers", identifiers(sidecar, of(Datacite::Identifier)));
     add(fields, "subjects", each(of(Datacite::Subject), "subject"));
-    add(fields, "contributors", people(named(of(Datacite::Contributor)), Some("Other")));
-    add(fields, "rightsList", each(of(Datacite::Rights), "rights"));
-    add(fields, "descriptions", descriptions(&terms));
+    add(fields, "contributors", contributors(work));
+    add(fields, "rightsList", of(Datacite::Rights).iter().map(|text| rights(text)).collect());
+    add(fields, "descriptions", descriptions(terms));
     add(fields, "formats", of(Datacite::Format).into_iter().map(Value::from).collect());
-    add(fields, "relatedIdentifiers", related(&terms, base));
-    if let Some(language) = of(Datacite::Language).into_iter().next() {
-        fields.insert("language".to_owned(), language.into());
-    }
+    add(fields, "relatedIdentifiers", related(terms, base));
+    add(fields, "relatedItems", container(work).into_iter().collect());
     format!("{record:#}\n")
 }
 
@@ -96,6 +112,96 @@ fn add(fields: &mut Map<String, Value>, key: &str, values: Vec<Value>) {
     }
 }
 
+/// People, those of a contributing role with its type; and `:etal` for people whom the list does not name.
+fn people(People { names, has_others }: &People, contributor: Option<&str>) -> Vec<Value> {
+    let mut people: Vec<_> = names.iter().map(person).collect();
+    people.extend((*has_others && !names.is_empty()).then(|| json!({ "name": ETAL })));
+    for person in &mut people {
+        if let Some(kind) = contributor {
+            person["contributorType"] = kind.into();
+        }
+    }
+    people
+}
+
+fn person(name: &Name) -> Value {
+    let mut person = match &name.bearer {
+        Bearer::Institution => json!({ "name": name.plain, "nameType": "Organizational" }),
+        Bearer::Person(person) => {
+            let family = person.surname();
+            let name = match person.given.as_str() {
+                "" => family.clone(),
+                given => format!("{family}, {given}"),
+            };
+            let mut parts = json!({ "name": name, "nameType": "Personal", "familyName": family });
+            if !person.given.is_empty() {
+                parts["givenName"] = person.given.as_str().into();
+            }
+            parts
+        }
+    };
+    if let Some(identifier) = &name.identifier {
+        person["nameIdentifiers"] = json!([{
+            "nameIdentifier": identifier.url, "nameIdentifierScheme": identifier.scheme,
+            "schemeUri": identifier.scheme_url,
+        }]);
+    }
+    person
+}
+
+/// The people of all roles beside the creators.
+fn contributors(work: &Work<'_>) -> Vec<Value> {
+    let roles = TERMS.iter().filter_map(|row| match row.datacite {
+        Datacite::Contributor(kind) => Some((row.term, kind)),
+        _ => None,
+    });
+    roles.flat_map(|(role, kind)| people(&work.people(role), Some(kind))).collect()
+}
+
+/// A right; a licence of SPDX is identified.
+fn rights(text: &str) -> Value {
+    match spdx(text) {
+        None => json!({ "rights": text }),
+        Some(name) => json!({
+            "rights": text,
+            "rightsUri": format!("https://spdx.org/licenses/{name}"),
+            "rightsIdentifier": name,
+            "rightsIdentifierScheme": "SPDX",
+            "schemeUri": "https://spdx.org/licenses/",
+        }),
+    }
+}
+
+/// The journal or book in which the work was published.
+fn container(work: &Work<'_>) -> Option<Value> {
+    let title = work.container()?;
+    let kind = match work.kind {
+        Kind::Paper => "ConferenceProceeding",
+        _ if work.text("journal").as_ref() == Some(&title) => "Journal",
+        _ => "Book",
+    };
+    let mut item = json!({
+        "relatedItemType": kind, "relationType": "IsPublishedIn", "titles": [{ "title": title }],
+    });
+    let pages = work.pages();
+    let (first, last) = pages.as_ref().map_or((None, None), |pages| {
+        let (first, last) = pages.ends();
+        (Some(first.to_owned()), last.map(str::to_owned))
+    });
+    let parts = [
+        ("volume", work.text("volume")),
+        ("issue", work.text("number")),
+        ("firstPage", first),
+        ("lastPage", last),
+    ];
+    for (key, value) in parts {
+        if let Some(value) = value {
+            item[key] = value.into();
+        }
+    }
+    Some(item)
+}
+
 /// The identifiers of the item beside its DOI.
 fn identifiers(sidecar: &Sidecar, others: Vec<String>) -> Vec<Value> {
     let own = std::iter::once((sidecar.repository.to_string(), "IBI"));
@@ -109,21 +215,6 @@ fn identifiers(sidecar: &Sidecar, others: Vec<String>) -> Vec<Value> {
     let value =
         |(text, kind)| json!({ "alternateIdentifier": text, "alternateIdentifierType": kind });
     own.chain(ibip).chain(others).map(value).collect()
-}
-
-/// Names, and `:etal` for people whom the list does not name.
-fn named(values: Vec<String>) -> Vec<String> {
-    let People { mut names, has_others } = People::of(values);
-    names.extend(has_others.then(|| ETAL.to_owned()));
-    names
-}
-
-fn people(names: Vec<String>, contributor: Option<&str>) -> Vec<Value> {
-    let person = |name: String| match contributor {
-        Some(kind) => json!({ "name": name, "contributorType": kind }),
-        None => json!({ "name": name }),
-    };
-    names.into_iter().map(person).collect()
 }
 
 fn titles(terms: &Terms<'_>) -> Vec<Value> {
@@ -146,14 +237,21 @@ fn typed(
     rows.flat_map(|(term, kind)| terms.values(term).into_iter().map(move |it| (it, kind))).collect()
 }
 
-fn types(said: &[String]) -> Value {
-    let said = said.first().map(String::as_str).unwrap_or_default();
-    let known = GENERAL_TYPES.iter().find(|known| known.eq_ignore_ascii_case(said));
-    match (known, said) {
-        (Some(known), _) => json!({ "resourceTypeGeneral": known }),
-        (None, "") => json!({ "resourceTypeGeneral": "Other" }),
-        (None, said) => json!({ "resourceTypeGeneral": "Other", "resourceType": said }),
+fn types(work: &Work<'_>) -> Value {
+    let typed = work.text("type").unwrap_or_default();
+    let names = work.kind.names();
+    let known = GENERAL_TYPES.iter().find(|known| known.eq_ignore_ascii_case(&typed));
+    let (general, resource) = match (work.kind, known) {
+        (Kind::Other, Some(known)) => (*known, String::new()),
+        (Kind::Other, None) => (names.general, typed),
+        (Kind::Thesis, _) => (names.general, work.text("degree").unwrap_or_default()),
+        _ => (names.general, names.resource.to_owned()),
+    };
+    let mut types = json!({ "resourceTypeGeneral": general });
+    if !resource.is_empty() {
+        types["resourceType"] = resource.into();
     }
+    types
 }
 
 /// Dates by ISO 8601, each with the date in the description where that says more. A text that is not a date is left out,

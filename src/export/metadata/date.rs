@@ -1,9 +1,13 @@
 //! The date of a work in references.
 //!
 //! A reference says what is known of the date, and nothing else: a decade stays a decade, and the deposit dates no work. The
-//! forms are those of ABNT NBR 6023:2018 (8.6) and of APA (7th edition, 9.14); those of DataCite are ISO 8601.
+//! forms are those of ABNT NBR 6023:2018 (8.6) and of APA (7th edition, 9.14); those of DataCite are ISO 8601, those of CSL
+//! and RIS their own.
 
-use super::terms::Terms;
+use serde_json::{Value, json};
+
+use super::terms::{Terms, one_line};
+use crate::identity::Instant;
 use crate::sidecar::edtf;
 
 /// The date of a work.
@@ -37,6 +41,56 @@ pub(super) struct Years {
     last: i64,
     /// `?` for an uncertain date, `~` for an approximate one, `%` for both.
     mark: Option<char>,
+    detail: Detail,
+}
+
+/// The part of its year that a date names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    Whole,
+    /// Spring is the first one.
+    Season(u32),
+    Month(u32),
+    Day(u32, u32),
+}
+
+/// Names of months, by ABNT and by APA.
+const MONTHS: [(&str, &str); 12] = [
+    ("jan.", "January"),
+    ("fev.", "February"),
+    ("mar.", "March"),
+    ("abr.", "April"),
+    ("maio", "May"),
+    ("jun.", "June"),
+    ("jul.", "July"),
+    ("ago.", "August"),
+    ("set.", "September"),
+    ("out.", "October"),
+    ("nov.", "November"),
+    ("dez.", "December"),
+];
+
+/// Names of seasons, by ABNT and by APA.
+const SEASONS: [(&str, &str); 4] =
+    [("primavera", "Spring"), ("verão", "Summer"), ("outono", "Autumn"), ("inverno", "Winter")];
+
+/// The day of `now` as ABNT writes it: `29 nov. 2026`.
+pub(super) fn abnt_day(now: Instant) -> String {
+    let civil = now.civil();
+    format!("{} {} {}", civil.day, name_of(&MONTHS, civil.month).0, civil.year)
+}
+
+/// The day of `now` in CSL.
+pub(super) fn csl_day(now: Instant) -> Value {
+    let civil = now.civil();
+    let year = i64::try_from(civil.year).unwrap_or_default();
+    json!({ "date-parts": [[year, civil.month, civil.day]] })
+}
+
+/// The name of the month or season with this number, which is 1 for the first one.
+fn name_of(names: &[(&'static str, &'static str)], number: u32) -> (&'static str, &'static str) {
+    let at = usize::try_from(number).unwrap_or_default().wrapping_sub(1);
+    names.get(at).copied().unwrap_or_default()
 }
 
 impl WorkDate {
@@ -46,7 +100,8 @@ impl WorkDate {
     }
 
     fn read(text: &str) -> WorkDate {
-        let text = text.trim();
+        let text = one_line(text);
+        let text = text.as_str();
         let interval = || {
             let years = Years::of;
             Some(match text.split_once('/') {
@@ -96,6 +151,76 @@ impl WorkDate {
         }
     }
 
+    /// The date in a reference by ABNT, with day and month if they are certain.
+    pub(super) fn abnt_full(&self) -> String {
+        let full = match self {
+            WorkDate::Single(years) => years.abnt_full(),
+            WorkDate::Between(first, last) => first.abnt_full_to(last),
+            _ => None,
+        };
+        full.unwrap_or_else(|| self.abnt())
+    }
+
+    /// The date in a reference by APA, with day and month if they are certain.
+    pub(super) fn apa_full(&self) -> String {
+        let full = match self {
+            WorkDate::Single(years) => years.known().zip(years.detail.apa()),
+            _ => None,
+        };
+        full.map_or_else(|| self.apa(), |(year, detail)| format!("{}, {detail}", apa_year(year)))
+    }
+
+    /// Whether a day is all that the date says, as that of a newspaper.
+    pub(super) fn is_day(&self) -> bool {
+        matches!(self, WorkDate::Single(Years { detail: Detail::Day(..), mark: None, .. }))
+    }
+
+    /// The date in CSL: numbers where it has any, else the text of APA.
+    pub(super) fn csl(&self) -> Option<Value> {
+        let dates = match self {
+            WorkDate::Unknown => return None,
+            WorkDate::Single(years) => vec![*years],
+            WorkDate::Between(first, last) => vec![*first, *last],
+            _ => Vec::new(),
+        };
+        let parts: Option<Vec<_>> = dates.iter().map(Years::parts).collect();
+        let Some(mut parts) = parts.filter(|parts| !parts.is_empty()) else {
+            return Some(json!({ "literal": self.apa() }));
+        };
+        parts.dedup();
+        let mut date = json!({ "date-parts": parts });
+        if dates.iter().any(|years| years.mark.is_some()) {
+            date["circa"] = true.into();
+        }
+        if let [Years { detail: Detail::Season(season), .. }] = dates.as_slice() {
+            date["season"] = (*season).into();
+        }
+        Some(date)
+    }
+
+    /// The values of `PY` and `DA` in RIS: the year if it is certain, and the date if that is more than a year.
+    pub(super) fn ris(&self) -> (Option<String>, Option<String>) {
+        let certain = match self {
+            WorkDate::Unknown => return (None, None),
+            WorkDate::Single(years) => years.known().map(|year| (year, years.detail)),
+            WorkDate::Between(first, last) => first
+                .known()
+                .filter(|year| last.known() == Some(*year))
+                .map(|it| (it, Detail::Whole)),
+            _ => None,
+        };
+        let Some((year, detail)) = certain.filter(|(year, _)| (1..=9999).contains(year)) else {
+            return (None, Some(format!("///{}", self.apa())));
+        };
+        let date = match detail {
+            Detail::Whole => None,
+            Detail::Season(season) => Some(format!("{year:04}///{}", name_of(&SEASONS, season).1)),
+            Detail::Month(month) => Some(format!("{year:04}/{month:02}//")),
+            Detail::Day(month, day) => Some(format!("{year:04}/{month:02}/{day:02}/")),
+        };
+        (Some(format!("{year:04}")), date)
+    }
+
     /// The year in four digits, if the date has one: that of publication in DataCite.
     pub(super) fn year(&self) -> Option<String> {
         let year = match self {
@@ -114,7 +239,7 @@ impl Years {
         let (first, last) = edtf::days(text)?;
         let year = |day: i64| day.div_euclid(edtf::DAYS_IN_YEAR);
         let mark = text.chars().next_back().filter(|it| ['?', '~', '%'].contains(it));
-        Some(Years { first: year(first), last: year(last), mark })
+        Some(Years { first: year(first), last: year(last), mark, detail: Detail::of(text) })
     }
 
     /// The year, if there is only one.
@@ -125,6 +250,33 @@ impl Years {
     /// The year, if it is certain.
     fn known(&self) -> Option<i64> {
         self.only().filter(|_| self.mark.is_none())
+    }
+
+    /// The numbers of the date in CSL, if the year is one after Christ.
+    fn parts(&self) -> Option<Vec<i64>> {
+        let mut parts = vec![self.only().filter(|year| *year > 0)?];
+        match self.detail {
+            Detail::Whole | Detail::Season(_) => {}
+            Detail::Month(month) => parts.push(month.into()),
+            Detail::Day(month, day) => parts.extend([i64::from(month), i64::from(day)]),
+        }
+        Some(parts)
+    }
+
+    fn abnt_full(&self) -> Option<String> {
+        Some(format!("{} {}", self.detail.abnt()?, abnt_year(self.known()?)))
+    }
+
+    /// The dates from this one to `last`: `jan./abr. 2014`, `12/14 maio 1911`.
+    fn abnt_full_to(&self, last: &Years) -> Option<String> {
+        let (whole, end) = (self.abnt_full()?, last.abnt_full()?);
+        let begin = match (self.detail, last.detail) {
+            _ if whole == end => return Some(end),
+            _ if self.first != last.first => whole,
+            (Detail::Day(month, day), Detail::Day(other, _)) if month == other => day.to_string(),
+            (detail, _) => detail.abnt()?,
+        };
+        Some(format!("{begin}/{end}"))
     }
 
     fn abnt(&self) -> String {
@@ -153,6 +305,43 @@ impl Years {
             return apa_year(self.first);
         }
         format!("{}–{}", apa_year(self.first), apa_year(self.last))
+    }
+}
+
+impl Detail {
+    /// The detail of a date that is not an interval.
+    fn of(text: &str) -> Detail {
+        let day = text.split('T').next().unwrap_or_default();
+        // The sign of a year is no hyphen between parts.
+        let mut parts =
+            day.trim_start_matches('-').trim_end_matches(['?', '~', '%']).split('-').skip(1);
+        let mut number = || parts.next().and_then(|part| part.parse::<u32>().ok());
+        match (number(), number()) {
+            (Some(season @ 21..=24), _) => Detail::Season(season - 20),
+            (Some(month @ 1..=12), Some(day)) => Detail::Day(month, day),
+            (Some(month @ 1..=12), None) => Detail::Month(month),
+            _ => Detail::Whole,
+        }
+    }
+
+    /// `12 maio`, `jan.`, `inverno`.
+    fn abnt(self) -> Option<String> {
+        match self {
+            Detail::Whole => None,
+            Detail::Season(season) => Some(name_of(&SEASONS, season).0.to_owned()),
+            Detail::Month(month) => Some(name_of(&MONTHS, month).0.to_owned()),
+            Detail::Day(month, day) => Some(format!("{day} {}", name_of(&MONTHS, month).0)),
+        }
+    }
+
+    /// `May 12`, `January`, `Winter`.
+    fn apa(self) -> Option<String> {
+        match self {
+            Detail::Whole => None,
+            Detail::Season(season) => Some(name_of(&SEASONS, season).1.to_owned()),
+            Detail::Month(month) => Some(name_of(&MONTHS, month).1.to_owned()),
+            Detail::Day(month, day) => Some(format!("{} {day}", name_of(&MONTHS, month).1)),
+        }
     }
 }
 
@@ -195,7 +384,7 @@ pub(super) fn iso(text: &str) -> Option<(String, bool)> {
 }
 
 fn iso_part(text: &str) -> Option<String> {
-    let Years { first, last, mark } = Years::of(text)?;
+    let Years { first, last, mark, .. } = Years::of(text)?;
     let bare = mark.map_or(text, |mark| text.trim_end_matches(mark));
     // Seasons and years of more than four digits are of EDTF alone.
     let month = bare.get(5..7).and_then(|it| it.parse::<u32>().ok());
@@ -256,5 +445,123 @@ mod tests {
         }
         let unknown = [WorkDate::Unknown.abnt(), WorkDate::Unknown.apa()];
         assert_eq!(unknown, ["[s. d.]", "n.d."]);
+    }
+
+    /// The full forms of ABNT and APA, CSL, and `PY` and `DA` of RIS.
+    #[test]
+    fn days_months_and_seasons_are_kept_where_they_are_wanted() {
+        for (text, abnt, apa, csl, ris) in [
+            ("1911", "1911", "1911", r#"{"date-parts":[[1911]]}"#, "1911 "),
+            (
+                "1911-05-12",
+                "12 maio 1911",
+                "1911, May 12",
+                r#"{"date-parts":[[1911,5,12]]}"#,
+                "1911 1911/05/12/",
+            ),
+            (
+                "1911-05-12T10:00:00Z",
+                "12 maio 1911",
+                "1911, May 12",
+                r#"{"date-parts":[[1911,5,12]]}"#,
+                "1911 1911/05/12/",
+            ),
+            (
+                "1911-05-XX",
+                "maio 1911",
+                "1911, May",
+                r#"{"date-parts":[[1911,5]]}"#,
+                "1911 1911/05//",
+            ),
+            (
+                "1911-24",
+                "inverno 1911",
+                "1911, Winter",
+                r#"{"date-parts":[[1911]],"season":4}"#,
+                "1911 1911///Winter",
+            ),
+            (
+                "2014-01/2014-04",
+                "jan./abr. 2014",
+                "2014",
+                r#"{"date-parts":[[2014,1],[2014,4]]}"#,
+                "2014 ",
+            ),
+            (
+                "2013-12/2014-01",
+                "dez. 2013/jan. 2014",
+                "2013–2014",
+                r#"{"date-parts":[[2013,12],[2014,1]]}"#,
+                " ///2013–2014",
+            ),
+            (
+                "1911-05-12/1911-05-14",
+                "12/14 maio 1911",
+                "1911",
+                r#"{"date-parts":[[1911,5,12],[1911,5,14]]}"#,
+                "1911 ",
+            ),
+            (
+                "1911-05?",
+                "[1911?]",
+                "ca. 1911",
+                r#"{"circa":true,"date-parts":[[1911,5]]}"#,
+                " ///ca. 1911",
+            ),
+            (
+                "1906?/1912?",
+                "[entre 1906 e 1912]",
+                "ca. 1906–1912",
+                r#"{"circa":true,"date-parts":[[1906],[1912]]}"#,
+                " ///ca. 1906–1912",
+            ),
+            (
+                "190X",
+                "[190-]",
+                "ca. 1900–1909",
+                r#"{"literal":"ca. 1900–1909"}"#,
+                " ///ca. 1900–1909",
+            ),
+            (
+                "1950/..",
+                "1950-",
+                "1950–present",
+                r#"{"literal":"1950–present"}"#,
+                " ///1950–present",
+            ),
+            (
+                "../1911",
+                "[até 1911]",
+                "before 1912",
+                r#"{"literal":"before 1912"}"#,
+                " ///before 1912",
+            ),
+            (
+                "-0379-05",
+                "maio 380 a.C.",
+                "380 B.C.E., May",
+                r#"{"literal":"380 B.C.E."}"#,
+                " ///380 B.C.E.",
+            ),
+            (
+                "last\nspring",
+                "last spring",
+                "last spring",
+                r#"{"literal":"last spring"}"#,
+                " ///last spring",
+            ),
+        ] {
+            let date = WorkDate::read(text);
+            assert_eq!(
+                (date.abnt_full().as_str(), date.apa_full().as_str()),
+                (abnt, apa),
+                "{text}"
+            );
+            assert_eq!(date.csl().unwrap().to_string(), csl, "{text}");
+            let (year, day) = date.ris();
+            let found = format!("{} {}", year.unwrap_or_default(), day.unwrap_or_default());
+            assert_eq!(found, ris, "{text}");
+        }
+        assert_eq!((WorkDate::Unknown.csl(), WorkDate::Unknown.ris()), (None, (None, None)));
     }
 }

@@ -3,6 +3,7 @@
 use super::row::{Row, RowColumns};
 use super::{MetadataFormat, dublin_core};
 use crate::collection::UrlBase;
+use crate::identity::Instant;
 use crate::sidecar::Sidecar;
 
 /// The format of a document.
@@ -45,6 +46,7 @@ pub struct Document {
     /// Whether there may be several items: a single one needs no list.
     is_list: bool,
     base: UrlBase,
+    now: Instant,
     items: u64,
 }
 
@@ -56,14 +58,16 @@ impl DocumentFormat {
 }
 
 impl Document {
-    /// A document of one item, or of any number if it `is_list`. A table needs its `columns`. Persistent URLs begin with `base`.
+    /// A document of one item, or of any number if it `is_list`, written at `now`. A table needs its `columns`. Persistent
+    /// URLs begin with `base`.
     pub fn new(
         format: DocumentFormat,
         columns: RowColumns,
         is_list: bool,
         base: UrlBase,
+        now: Instant,
     ) -> Document {
-        Document { format, columns, is_list, base, items: 0 }
+        Document { format, columns, is_list, base, now, items: 0 }
     }
 
     /// The text before the items.
@@ -74,7 +78,7 @@ impl Document {
                 if names.is_empty() { b"identifier\n".to_vec() } else { self.line(&names) }
             }
             DocumentFormat::Json => b"[".to_vec(),
-            DocumentFormat::Foreign(MetadataFormat::Datacite) if self.is_list => b"[\n".to_vec(),
+            DocumentFormat::Foreign(format) if self.is_list && format.is_json() => b"[\n".to_vec(),
             DocumentFormat::Foreign(MetadataFormat::DublinCore) if self.is_list => {
                 dublin_core::LIST_HEAD.into()
             }
@@ -105,14 +109,14 @@ impl Document {
             }
             DocumentFormat::Foreign(format) => {
                 let mut bytes = match format {
-                    MetadataFormat::Datacite if self.is_list => between(",\n").into(),
-                    MetadataFormat::Bibtex => between("\n").into(),
+                    format if format.is_json() && self.is_list => between(",\n").into(),
+                    MetadataFormat::Bibtex | MetadataFormat::Ris => between("\n").into(),
                     _ => Vec::new(),
                 };
-                let rendered = format.render(sidecar, &self.base);
+                let rendered = format.render(sidecar, &self.base, self.now);
                 let rendered = match format {
                     MetadataFormat::DublinCore if self.is_list => dublin_core::bare(&rendered),
-                    MetadataFormat::Datacite if self.is_list => rendered.trim_ascii_end(),
+                    format if format.is_json() && self.is_list => rendered.trim_ascii_end(),
                     _ => &rendered,
                 };
                 bytes.extend_from_slice(rendered);
@@ -127,7 +131,9 @@ impl Document {
     pub fn tail(&self) -> Vec<u8> {
         match self.format {
             DocumentFormat::Json => b"\n]\n".to_vec(),
-            DocumentFormat::Foreign(MetadataFormat::Datacite) if self.is_list => b"\n]\n".to_vec(),
+            DocumentFormat::Foreign(format) if self.is_list && format.is_json() => {
+                b"\n]\n".to_vec()
+            }
             DocumentFormat::Foreign(MetadataFormat::DublinCore) if self.is_list => {
                 dublin_core::LIST_TAIL.into()
             }

@@ -5,8 +5,8 @@ use std::io;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-use super::terms::{People, Terms};
-use crate::sidecar::Sidecar;
+use super::mapping::TERMS;
+use super::work::Work;
 
 /// The elements in the order of the schema.
 const ELEMENTS: [&str; 15] = [
@@ -48,13 +48,13 @@ pub(super) fn bare(rendered: &[u8]) -> &[u8] {
     rendered[end..].trim_ascii_start()
 }
 
-pub(super) fn render(sidecar: &Sidecar) -> Vec<u8> {
-    let mut text = write(sidecar).expect("because memory takes everything that is written to it");
+pub(super) fn render(work: &Work<'_>) -> Vec<u8> {
+    let mut text = write(work).expect("because memory takes everything that is written to it");
     text.push(b'\n');
     text
 }
 
-fn write(sidecar: &Sidecar) -> io::Result<Vec<u8>> {
+fn write(work: &Work<'_>) -> io::Result<Vec<u8>> {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
     let mut root = BytesStart::new("oai_dc:dc");
@@ -63,7 +63,7 @@ fn write(sidecar: &Sidecar) -> io::Result<Vec<u8>> {
     }
     writer.write_event(Event::Start(root))?;
     for element in ELEMENTS {
-        for value in values(sidecar, element) {
+        for value in values(work, element) {
             let value: String = value.chars().map(sayable).collect();
             let name = format!("dc:{element}");
             writer.create_element(name.as_str()).write_text_content(BytesText::new(&value))?;
@@ -73,19 +73,43 @@ fn write(sidecar: &Sidecar) -> io::Result<Vec<u8>> {
     Ok(writer.into_inner())
 }
 
-fn values(sidecar: &Sidecar, element: &str) -> Vec<String> {
-    let terms = Terms::of(sidecar);
-    let mut values = terms.mapped(|row| row.element == Some(element));
+fn values(work: &Work<'_>, element: &str) -> Vec<String> {
+    let of_element = TERMS.iter().filter(|row| row.element == Some(element)).map(|row| row.term);
     match element {
-        "identifier" => {
-            let labels = sidecar.ibip.iter().map(ToString::to_string);
-            values.splice(0..0, std::iter::once(sidecar.repository.to_string()).chain(labels));
+        "creator" | "contributor" => {
+            let people = of_element.flat_map(|term| work.people(term).names);
+            people.map(|name| name.plain).collect()
         }
-        "relation" => values.extend(terms.related().map(|(_, relation)| relation.to.to_string())),
-        "creator" | "contributor" => values = People::of(values).names,
-        _ => {}
+        "publisher" => work.publishers(),
+        "identifier" => {
+            let own = [work.sidecar.repository.to_string(), work.url.clone()].into_iter();
+            let labels = work.sidecar.ibip.iter().map(ToString::to_string);
+            own.chain(labels).chain(of_element.flat_map(|it| work.terms.values(it))).collect()
+        }
+        "source" => {
+            let source = source(work).or_else(|| work.text("event")).into_iter();
+            source.chain(work.terms.values("source")).collect()
+        }
+        "relation" => {
+            let items = work.terms.related().map(|(_, relation)| relation.to.to_string());
+            of_element.flat_map(|term| work.terms.values(term)).chain(items).collect()
+        }
+        _ => of_element.flat_map(|term| work.terms.values(term)).collect(),
     }
-    values
+}
+
+/// `Revista, v. 2, n. 3, p. 7-16`: where the work was published.
+fn source(work: &Work<'_>) -> Option<String> {
+    let mut text = work.container()?;
+    let numbers = [
+        ("v.", work.text("volume")),
+        ("n.", work.text("number")),
+        ("p.", work.pages().map(|pages| pages.text("-"))),
+    ];
+    for (word, number) in numbers {
+        text += &number.map(|number| format!(", {word} {number}")).unwrap_or_default();
+    }
+    Some(text)
 }
 
 /// XML 1.0 cannot represent most control characters.

@@ -9,6 +9,10 @@ pub(super) struct TermMapping {
     pub element: Option<&'static str>,
     /// The field of BibTeX.
     pub field: Option<&'static str>,
+    /// The tag of RIS.
+    pub tag: Option<&'static str>,
+    /// The variable of CSL.
+    pub variable: Option<&'static str>,
     pub datacite: Datacite,
 }
 
@@ -16,8 +20,8 @@ pub(super) struct TermMapping {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Datacite {
     Creator,
-    /// A contributor of the type `Other`.
-    Contributor,
+    /// A contributor of this type.
+    Contributor(&'static str),
     /// A title of this type, or the main one.
     Title(Option<&'static str>),
     Subject,
@@ -26,6 +30,8 @@ pub(super) enum Datacite {
     Date(&'static str),
     ResourceType,
     Format,
+    Size,
+    Version,
     Rights,
     /// A description of this type.
     Description(&'static str),
@@ -34,16 +40,24 @@ pub(super) enum Datacite {
     Identifier,
     /// A related identifier of this relation, if it is a DOI or a URL.
     Related(&'static str),
+    /// A property of the related item in which the work was published.
+    Container(&'static str),
     Nothing,
 }
 
 const fn row(
     term: &'static str,
-    element: &'static str,
-    field: &'static str,
+    [element, field, tag, variable]: [&'static str; 4],
     datacite: Datacite,
 ) -> TermMapping {
-    TermMapping { term, element: given(element), field: given(field), datacite }
+    TermMapping {
+        term,
+        element: given(element),
+        field: given(field),
+        tag: given(tag),
+        variable: given(variable),
+        datacite,
+    }
 }
 
 const fn given(text: &'static str) -> Option<&'static str> {
@@ -52,29 +66,48 @@ const fn given(text: &'static str) -> Option<&'static str> {
 
 /// All terms. Those that share an element, field or property are in the order in which their values are
 /// written.
-pub(super) const TERMS: [TermMapping; 22] = [
-    row("title", "title", "title", Datacite::Title(None)),
-    row("alternative", "title", "", Datacite::Title(Some("AlternativeTitle"))),
-    row("creator", "creator", "author", Datacite::Creator),
-    row("contributor", "contributor", "contributor", Datacite::Contributor),
-    row("issued", "date", "date", Datacite::Date("Issued")),
-    row("date", "date", "date", Datacite::Date("Created")),
-    row("publisher", "publisher", "publisher", Datacite::Publisher),
-    row("abstract", "description", "abstract", Datacite::Description("Abstract")),
-    row("description", "description", "abstract", Datacite::Description("Other")),
-    row("subject", "subject", "keywords", Datacite::Subject),
-    row("language", "language", "language", Datacite::Language),
-    row("type", "type", "", Datacite::ResourceType),
-    row("format", "format", "", Datacite::Format),
-    row("identifier", "identifier", "doi", Datacite::Identifier),
-    row("bibliographicCitation", "identifier", "", Datacite::Nothing),
-    row("source", "source", "", Datacite::Related("IsDerivedFrom")),
-    row("relation", "relation", "", Datacite::Related("References")),
-    row("coverage", "coverage", "", Datacite::Nothing),
-    row("rights", "rights", "copyright", Datacite::Rights),
-    row("license", "rights", "copyright", Datacite::Rights),
-    row("audience", "", "", Datacite::Nothing),
-    row("provenance", "", "", Datacite::Nothing),
+#[rustfmt::skip]
+pub(super) const TERMS: [TermMapping; 40] = [
+    row("title", ["title", "title", "TI", "title"], Datacite::Title(None)),
+    row("alternative", ["title", "", "", ""], Datacite::Title(Some("AlternativeTitle"))),
+    row("creator", ["creator", "author", "AU", "author"], Datacite::Creator),
+    row("editor", ["contributor", "editor", "A2", "editor"], Datacite::Contributor("Editor")),
+    row("translator", ["contributor", "translator", "A4", "translator"], Datacite::Contributor("Translator")),
+    row("advisor", ["contributor", "advisor", "A3", "contributor"], Datacite::Contributor("Supervisor")),
+    row("illustrator", ["contributor", "illustrator", "", "illustrator"], Datacite::Contributor("Other")),
+    row("recipient", ["contributor", "recipient", "A2", "recipient"], Datacite::Contributor("Other")),
+    row("contributor", ["contributor", "contributor", "", "contributor"], Datacite::Contributor("Other")),
+    row("issued", ["date", "date", "DA", "issued"], Datacite::Date("Issued")),
+    row("date", ["date", "date", "DA", "issued"], Datacite::Date("Created")),
+    row("journal", ["source", "journal", "T2", "container-title"], Datacite::Container("titles")),
+    row("booktitle", ["source", "booktitle", "T2", "container-title"], Datacite::Container("titles")),
+    row("event", ["source", "conferencename", "", "event-title"], Datacite::Nothing),
+    row("series", ["relation", "series", "T3", "collection-title"], Datacite::Nothing),
+    row("volume", ["source", "volume", "VL", "volume"], Datacite::Container("volume")),
+    row("number", ["source", "number", "IS", "number"], Datacite::Container("issue")),
+    row("pages", ["source", "pages", "SP", "page"], Datacite::Container("firstPage")),
+    row("edition", ["", "edition", "ET", "edition"], Datacite::Nothing),
+    row("version", ["", "version", "ET", "version"], Datacite::Version),
+    row("place", ["", "address", "CY", "publisher-place"], Datacite::Nothing),
+    row("publisher", ["publisher", "publisher", "PB", "publisher"], Datacite::Publisher),
+    row("institution", ["publisher", "institution", "PB", "publisher"], Datacite::Publisher),
+    row("degree", ["", "type", "M3", "genre"], Datacite::ResourceType),
+    row("extent", ["format", "extent", "", "dimensions"], Datacite::Size),
+    row("abstract", ["description", "abstract", "AB", "abstract"], Datacite::Description("Abstract")),
+    row("description", ["description", "annote", "", ""], Datacite::Description("Other")),
+    row("subject", ["subject", "keywords", "KW", "keyword"], Datacite::Subject),
+    row("language", ["language", "language", "LA", "language"], Datacite::Language),
+    row("type", ["type", "", "TY", "type"], Datacite::ResourceType),
+    row("format", ["format", "", "", ""], Datacite::Format),
+    row("identifier", ["identifier", "doi", "DO", "DOI"], Datacite::Identifier),
+    row("bibliographicCitation", ["identifier", "", "", ""], Datacite::Nothing),
+    row("source", ["source", "", "", ""], Datacite::Related("IsDerivedFrom")),
+    row("relation", ["relation", "", "", ""], Datacite::Related("References")),
+    row("coverage", ["coverage", "", "", ""], Datacite::Nothing),
+    row("rights", ["rights", "copyright", "", ""], Datacite::Rights),
+    row("license", ["rights", "copyright", "", ""], Datacite::Rights),
+    row("audience", ["", "", "", ""], Datacite::Nothing),
+    row("provenance", ["", "", "", ""], Datacite::Nothing),
 ];
 
 /// The mapping of one relation; in simple Dublin Core, each is a `relation`.
@@ -83,7 +116,7 @@ pub(super) struct RelationMapping {
     pub key: &'static str,
     /// The field of BibTeX.
     pub field: &'static str,
-    /// The relation of DataCite 4.6.
+    /// The relation of DataCite.
     pub relation_type: &'static str,
 }
 
@@ -134,7 +167,7 @@ mod tests {
         let cell = |text: Option<&str>| text.map_or_else(String::new, |it| format!("`{it}`"));
         let datacite = |row: &TermMapping| match row.datacite {
             Datacite::Creator => "`creators`".to_owned(),
-            Datacite::Contributor => "`contributors`: `Other`".to_owned(),
+            Datacite::Contributor(kind) => format!("`contributors`: `{kind}`"),
             Datacite::Title(None) => "`titles`".to_owned(),
             Datacite::Title(Some(kind)) => format!("`titles`: `{kind}`"),
             Datacite::Subject => "`subjects`".to_owned(),
@@ -142,16 +175,20 @@ mod tests {
             Datacite::Date(kind) => format!("`dates`: `{kind}`"),
             Datacite::ResourceType => "`types`".to_owned(),
             Datacite::Format => "`formats`".to_owned(),
+            Datacite::Size => "`sizes`".to_owned(),
+            Datacite::Version => "`version`".to_owned(),
             Datacite::Rights => "`rightsList`".to_owned(),
             Datacite::Description(kind) => format!("`descriptions`: `{kind}`"),
             Datacite::Language => "`language`".to_owned(),
             Datacite::Identifier => "`doi`, `alternateIdentifiers`".to_owned(),
             Datacite::Related(kind) => format!("`relatedIdentifiers`: `{kind}`"),
+            Datacite::Container(property) => format!("`relatedItems`: `{property}`"),
             Datacite::Nothing => String::new(),
         };
         let mut expected = String::new();
         for row in &TERMS {
-            let cells = [cell(Some(row.term)), cell(row.element), cell(row.field), datacite(row)];
+            let names = [Some(row.term), row.element, row.field, row.tag, row.variable].map(cell);
+            let cells = [&names[..], &[datacite(row)]].concat();
             expected += &format!("| {} |\n", cells.join(" | "));
         }
         for row in &RELATIONS {
@@ -161,7 +198,7 @@ mod tests {
         }
         // Later sections have tables of their own.
         let page = include_str!("../../../docs/metadata.md");
-        let mapping = page.split("\n## Dublin Core").next().unwrap_or(page);
+        let mapping = page.split("\n## Types").next().unwrap_or(page);
         let found = mapping.lines().filter(|line| line.starts_with("| `"));
         let found: String =
             found.map(|line| line.replace(" |  |", " | |").clone() + "\n").collect();

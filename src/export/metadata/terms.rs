@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 use super::mapping::{self, RelationMapping, TermMapping};
-use crate::sidecar::{Relation, Relations, Sidecar};
+use crate::sidecar::{Metadata, Relation, Relations, Sidecar};
 
 /// The description in a sidecar, perhaps written by hand.
 pub(crate) struct Terms<'a> {
@@ -13,7 +13,11 @@ pub(crate) struct Terms<'a> {
 
 impl<'a> Terms<'a> {
     pub(crate) fn of(sidecar: &'a Sidecar) -> Terms<'a> {
-        Terms { table: sidecar.metadata.table(), relations: &sidecar.relations }
+        Terms::new(&sidecar.metadata, &sidecar.relations)
+    }
+
+    pub(super) fn new(metadata: &'a Metadata, relations: &'a Relations) -> Terms<'a> {
+        Terms { table: metadata.table(), relations }
     }
 
     /// The values of a term, in their order.
@@ -67,57 +71,6 @@ fn collect(value: &Value, values: &mut Vec<String>) {
     }
 }
 
-/// The names in a list of people.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct People {
-    pub names: Vec<String>,
-    /// Whether the list ends with `et al.`: there are more people, whom it does not name.
-    pub has_others: bool,
-}
-
-/// Words at the end of a list that stand for people it does not name.
-const OTHERS: [&str; 10] = [
-    "et al.",
-    "et al",
-    "et alii",
-    "and others",
-    "e outros",
-    "e outras",
-    "y otros",
-    "et autres",
-    "und andere",
-    "u. a.",
-];
-
-impl People {
-    /// The people in `values`, the last of which may be `et al.`, or end with it.
-    pub(super) fn of(mut values: Vec<String>) -> People {
-        let rest = values.last().and_then(|last| without_others(last)).map(str::to_owned);
-        let has_others = rest.is_some();
-        if let Some(rest) = rest {
-            values.pop();
-            values.extend((!rest.is_empty()).then_some(rest));
-        }
-        People { names: values, has_others }
-    }
-}
-
-/// The name before `et al.` at the end of `name`; `None` without such an end.
-fn without_others(name: &str) -> Option<&str> {
-    let name = name.trim();
-    let bare = name.trim_matches(['[', ']', '(', ')']);
-    if bare.eq_ignore_ascii_case("others") || bare.eq_ignore_ascii_case("outros") {
-        return Some("");
-    }
-    OTHERS.iter().find_map(|others| {
-        let start = bare.len().checked_sub(others.len())?;
-        let (before, end) = (bare.get(..start)?, bare.get(start..)?);
-        let ends = |c: char| c.is_whitespace() || [',', ';', '[', '('].contains(&c);
-        let is_word = before.is_empty() || before.ends_with(ends);
-        (end.eq_ignore_ascii_case(others) && is_word).then(|| before.trim_end_matches(ends))
-    })
-}
-
 /// The DOI in a text that is a DOI, with or without a prefix.
 pub(super) fn doi(text: &str) -> Option<&str> {
     const INTRODUCTIONS: [&str; 3] = ["https://doi.org/", "http://doi.org/", "doi:"];
@@ -129,32 +82,8 @@ pub(super) fn doi(text: &str) -> Option<&str> {
     (bare.starts_with("10.") && bare.contains('/')).then_some(bare)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn et_al_is_a_mark_and_not_a_person() {
-        for (last, rest, has_others) in [
-            ("et al.", "", true),
-            ("others", "", true),
-            ("AND OTHERS", "", true),
-            ("e outros", "", true),
-            ("[et al.]", "", true),
-            ("Costa, Rui et al.", "Costa, Rui", true),
-            ("Costa, Rui, et al", "Costa, Rui", true),
-            ("Costa, Rui [et al.]", "Costa, Rui", true),
-            ("Łoś, Jan u. a.", "Łoś, Jan", true),
-            ("Costa, Rui", "Costa, Rui", false),
-            ("Significant Others", "Significant Others", false),
-            ("Duet al.", "Duet al.", false),
-            ("他", "他", false),
-        ] {
-            let found = People::of(vec!["Silva, Ana".to_owned(), last.to_owned()]);
-            let mut names = vec!["Silva, Ana".to_owned()];
-            names.extend((!rest.is_empty()).then(|| rest.to_owned()));
-            assert_eq!(found, People { names, has_others }, "{last}");
-        }
-        assert_eq!(People::of(Vec::new()), People { names: Vec::new(), has_others: false });
-    }
+/// A text on one line: a value with lines would begin a line of a format of lines.
+pub(super) fn one_line(text: &str) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

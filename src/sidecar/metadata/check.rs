@@ -11,7 +11,7 @@ const MAX_TEXT_BYTES: usize = 64 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MetadataError {
     /// The term does not exist.
-    #[error("`{0}` is not a term of Dublin Core")]
+    #[error("`{0}` is not a term")]
     UnknownTerm(String),
     /// `x` without a key, which would mean all keys below it.
     #[error("`x` is not a key; the keys of your own are `{}`", .0.join("`, `"))]

@@ -1,4 +1,4 @@
-//! The description of an item: Dublin Core terms, and free keys below `x`.
+//! The description of an item: terms of Dublin Core and of references, and free keys below `x`.
 
 mod check;
 
@@ -11,37 +11,64 @@ use super::edtf;
 use super::tag::language;
 use crate::identity::Language;
 
-/// The terms of Dublin Core in `[metadata]`.
-pub const TERMS: [&str; 22] = [
+/// The terms in `[metadata]`: those of Dublin Core, and those that references need.
+pub const TERMS: [&str; 40] = [
     "abstract",
+    "advisor",
     "alternative",
     "audience",
     "bibliographicCitation",
+    "booktitle",
     "contributor",
     "coverage",
     "creator",
     "date",
+    "degree",
     "description",
+    "edition",
+    "editor",
+    "event",
+    "extent",
     "format",
     "identifier",
+    "illustrator",
+    "institution",
     "issued",
+    "journal",
     "language",
     "license",
+    "number",
+    "pages",
+    "place",
     "provenance",
     "publisher",
+    "recipient",
     "relation",
     "rights",
+    "series",
     "source",
     "subject",
     "title",
+    "translator",
     "type",
+    "version",
+    "volume",
 ];
 
 /// Terms that hold one text; all others hold one or a list.
 const SINGLE: [&str; 4] = ["date", "issued", "language", "title"];
 
 /// Terms that are a list even when they hold one text.
-const LISTS: [&str; 3] = ["contributor", "creator", "subject"];
+const LISTS: [&str; 8] = [
+    "advisor",
+    "contributor",
+    "creator",
+    "editor",
+    "illustrator",
+    "recipient",
+    "subject",
+    "translator",
+];
 
 /// Terms that hold a date.
 pub(crate) const DATES: [&str; 2] = ["date", "issued"];

@@ -14,13 +14,13 @@ fn keys_and_values() {
         refused
     };
     refuses("-c archive meta set NAME titel=Beta", 2).tells(str![[r#"
-error: `titel` is not a term of Dublin Core
-hint: did you mean `title`? `x.titel` is a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
+error: `titel` is not a term
+hint: did you mean `title`? `x.titel` is a key of your own; the terms are abstract, advisor, alternative, audience, bibliographicCitation, booktitle, contributor, coverage, creator, date, degree, description, edition, editor, event, extent, format, identifier, illustrator, institution, issued, journal, language, license, number, pages, place, provenance, publisher, recipient, relation, rights, series, source, subject, title, translator, type, version, volume
 
 "#]]);
     for line in ["-c archive meta set NAME titel=", "-c archive meta set NAME titel-=Beta"] {
         refuses(line, 2).tells(str![[r#"
-error: `titel` is not a term of Dublin Core
+error: `titel` is not a term
 hint: did you mean `title`?[..]
 
 "#]]);

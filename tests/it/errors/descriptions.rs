@@ -11,8 +11,8 @@ hint: write `--meta key=value`, or `--meta @FILE`
 
 "#]]);
     refuses(&world, "-c archive new a.txt --meta box=17", 2).tells(str![[r#"
-error: `box` is not a term of Dublin Core
-hint: `x.box` is a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
+error: `box` is not a term
+hint: `x.box` is a key of your own; the terms are abstract, advisor, alternative, audience, bibliographicCitation, booktitle, contributor, coverage, creator, date, degree, description, edition, editor, event, extent, format, identifier, illustrator, institution, issued, journal, language, license, number, pages, place, provenance, publisher, recipient, relation, rights, series, source, subject, title, translator, type, version, volume
 
 "#]]);
     refuses_args(&world, ["-c", "archive", "new", "a.txt", "--meta", "x.a b=17"], 2).tells(str![[
@@ -85,8 +85,8 @@ hint: it is a TOML table of terms, such as `title = "…"`
 "#]]);
     world.write("about.toml", "titel = \"a\"\n");
     refuses(&world, line, 1).tells(str![[r#"
-error: `titel` is not a term of Dublin Core
-hint: did you mean `title`? `x.titel` is a key of your own; the terms are abstract, alternative, audience, bibliographicCitation, contributor, coverage, creator, date, description, format, identifier, issued, language, license, provenance, publisher, relation, rights, source, subject, title, type
+error: `titel` is not a term
+hint: did you mean `title`? `x.titel` is a key of your own; the terms are abstract, advisor, alternative, audience, bibliographicCitation, booktitle, contributor, coverage, creator, date, degree, description, edition, editor, event, extent, format, identifier, illustrator, institution, issued, journal, language, license, number, pages, place, provenance, publisher, recipient, relation, rights, series, source, subject, title, translator, type, version, volume
 
 "#]]);
     world.write("about.toml", "title = 7\n");

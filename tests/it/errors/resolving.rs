@@ -109,7 +109,7 @@ hint: `urepo -c archive show` prints the language and the relations of an item
 "#]]);
     refuses(0, ":(marc)", 21).tells(str![[r#"
 error: `example.org/x/2026/01.01.00.00` has no metadata in the format `marc`
-hint: formats are `oai_dc`, `bibtex`, `datacite`, `abnt` and `apa`; `urepo -c archive resolve example.org/x/2026/01.01.00.00:` leads to any
+hint: formats are `oai_dc`, `bibtex`, `datacite`, `abnt`, `apa`, `ris` and `csl`; `urepo -c archive resolve example.org/x/2026/01.01.00.00:` leads to any
 
 "#]]);
     refuses(0, "/b.txt", 21).tells(str![[r#"

@@ -22,7 +22,8 @@ fn rendered(format: MetadataFormat, change: impl FnOnce(&mut Metadata)) -> Strin
         sidecar.relations.add(&kind.parse().unwrap(), &to.parse().unwrap(), None).unwrap();
     }
     change(&mut sidecar.metadata);
-    String::from_utf8(format.render(&sidecar, &UrlBase::default())).unwrap()
+    let day = "2026-11-29T12:00:00Z".parse().unwrap();
+    String::from_utf8(format.render(&sidecar, &UrlBase::default(), day)).unwrap()
 }
 
 #[track_caller]
@@ -46,6 +47,7 @@ in two lines</dc:description>
   <dc:date>1999-12-31</dc:date>
   <dc:type>dataset</dc:type>
   <dc:identifier>example.org/archive/2026/11.21.02.13</dc:identifier>
+  <dc:identifier>http://urlib.net/example.org/archive/2026/11.21.02.13</dc:identifier>
   <dc:identifier>doi:10.1000/182</dc:identifier>
   <dc:language>en</dc:language>
   <dc:relation>https://example.org/other</dc:relation>
@@ -85,7 +87,9 @@ fn in_bibtex() {
   metadataof = {example.org/archive/2026/11.21.02.18},
   nexthigherunit = {example.org/archive/2026/11.21.02.19 example.org/archive/2026/11.21.02.20},
   related = {83LX3pFwXQZeBBx/65ij},
-  repository = {example.org/archive/2026/11.21.02.13}
+  url = {http://urlib.net/example.org/archive/2026/11.21.02.13},
+  repository = {example.org/archive/2026/11.21.02.13},
+  entrysubtype = {dataset}
 }
 
 "#]],
@@ -107,10 +111,14 @@ fn in_datacite() {
   ],
   "creators": [
     {
-      "name": "Silva, Ana"
+      "familyName": "Silva",
+      "givenName": "Ana",
+      "name": "Silva, Ana",
+      "nameType": "Personal"
     },
     {
-      "name": "Smith and Sons"
+      "name": "Smith and Sons",
+      "nameType": "Organizational"
     }
   ],
   "dates": [
@@ -256,6 +264,10 @@ fn references(terms: &[(&str, &str)]) -> [String; 2] {
 
 const URL: &str = "http://urlib.net/example.org/archive/2026/11.21.02.13";
 
+/// The end of a reference by ABNT, and the place of publication that nobody knows.
+const END: &str = "Disponível em: http://urlib.net/example.org/archive/2026/11.21.02.13. Acesso em: 29 nov. 2026.";
+const UNKNOWN: &str = "[S. l.: s. n.], [s. d.].";
+
 #[test]
 fn in_references() {
     let [abnt, apa] = references(&[
@@ -269,8 +281,10 @@ fn in_references() {
     ]);
     assert_eq!(
         abnt,
-        "SILVA, Ana Maria; SARTRE, Jean-Paul; INSTITUTO NACIONAL. Preservação da memória. INPE, 2009. \
-         Disponível em: https://doi.org/10.1000/182.\n"
+        format!(
+            "SILVA, Ana Maria; SARTRE, Jean-Paul; INSTITUTO NACIONAL. Preservação da memória. \
+             [S. l.]: INPE, 2009. DOI: https://doi.org/10.1000/182. {END}\n"
+        )
     );
     assert_eq!(
         apa,
@@ -278,10 +292,10 @@ fn in_references() {
          https://doi.org/10.1000/182\n"
     );
     let [abnt, apa] = references(&[("title", "What is an item?")]);
-    assert_eq!(abnt, format!("WHAT is an item? [s. n.], [s. d.]. Disponível em: {URL}.\n"));
+    assert_eq!(abnt, format!("WHAT is an item? {UNKNOWN} {END}\n"));
     assert_eq!(apa, format!("What is an item? (n.d.). {URL}\n"));
     let [abnt, apa] = references(&[]);
-    assert_eq!(abnt, format!("[sem título]. [s. n.], [s. d.]. Disponível em: {URL}.\n"));
+    assert_eq!(abnt, format!("[Sem título]. {UNKNOWN} {END}\n"));
     assert_eq!(apa, format!("[Untitled]. (n.d.). {URL}\n"));
 }
 
@@ -290,7 +304,7 @@ fn in_references_with_many_authors() {
     let many: Vec<_> = (b'A'..=b'V').map(|it| format!("{}a, Bo", it as char)).collect();
     let many: Vec<_> = many.iter().map(|name| ("creator", name.as_str())).collect();
     let [abnt, apa] = references(&many[..4]);
-    assert!(abnt.starts_with("AA, Bo et al. [sem título]. "), "{abnt}");
+    assert!(abnt.starts_with("AA, Bo et al. [Sem título]. "), "{abnt}");
     assert!(apa.starts_with("Aa, B., Ba, B., Ca, B., & Da, B. (n.d.). "), "{apa}");
     let [_, apa] = references(&many[..20]);
     assert!(apa.contains("Sa, B., & Ta, B. (n.d.)"), "{apa}");
@@ -303,7 +317,10 @@ fn in_references_with_many_authors() {
 fn in_references_with_others() {
     let terms = [("creator", "Łoś, Jan"), ("creator", "e outros"), ("date", "-0044")];
     let [abnt, apa] = references(&terms);
-    assert!(abnt.starts_with("ŁOŚ, Jan et al. [sem título]. [s. n.], 45 a.C. Disp"), "{abnt}");
+    assert!(
+        abnt.starts_with("ŁOŚ, Jan et al. [Sem título]. [S. l.: s. n.], 45 a.C. Disp"),
+        "{abnt}"
+    );
     assert!(apa.starts_with("Łoś, J., et al. (45 B.C.E.). [Untitled]. "), "{apa}");
     let in_format = |format| {
         rendered(format, |metadata| {

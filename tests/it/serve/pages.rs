@@ -308,7 +308,8 @@ fn internal_keys_are_in_no_form_of_an_item() {
         });
     }
     let forms = |site: &Site, name: &str| {
-        let formats = ["", "(oai_dc)", "(bibtex)", "(datacite)", "(abnt)", "(apa)"];
+        let formats =
+            ["", "(oai_dc)", "(bibtex)", "(datacite)", "(abnt)", "(apa)", "(ris)", "(csl)"];
         let targets: Vec<_> = formats.iter().map(|it| format!("/{name}:{it}")).collect();
         let both = targets.iter().flat_map(|it| [site.get(it), site.browse(it)]);
         both.map(|answer| {

@@ -2,6 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 
+use urepo::clock::Clock as _;
 use urepo::export::MetadataFormat;
 use urepo::identity::PersistentUrl;
 use urepo::resolve::{DestinationKind, Resolved, Target};
@@ -18,7 +19,7 @@ use crate::cli::records::{self, PathAt};
 pub(super) fn paths(context: &Context, known: &Known, end: &[u8], found: &Resolved) -> Done {
     let bytes = match &found.target {
         Target::Rendered(format) => {
-            return context.printer.payload(&rendered(known, *format, found));
+            return context.printer.payload(&rendered(context, known, *format, found));
         }
         Target::Files(files) => {
             let path = |file: &urepo::item::PayloadPath| found.path().join(file.as_path());
@@ -30,9 +31,9 @@ pub(super) fn paths(context: &Context, known: &Known, end: &[u8], found: &Resolv
     context.printer.exact(&bytes)
 }
 
-fn rendered(known: &Known, format: MetadataFormat, found: &Resolved) -> Vec<u8> {
+fn rendered(context: &Context, known: &Known, format: MetadataFormat, found: &Resolved) -> Vec<u8> {
     let archive = &known.collections[found.item.collection].settings().archive;
-    format.render(&found.item.sidecar, &archive.cited_base())
+    format.render(&found.item.sidecar, &archive.cited_base(), context.clock.now())
 }
 
 /// Prints the bytes of the file, or the description.
@@ -94,7 +95,8 @@ pub(super) fn record(
             "rendered"
         }
     };
-    let text_of = |format| String::from_utf8_lossy(&rendered(known, format, found)).into_owned();
+    let text_of =
+        |format| String::from_utf8_lossy(&rendered(context, known, format, found)).into_owned();
     context.printer.record(&records::Resolved {
         text,
         persistent: url.to_string(),

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use urepo::amend::AmendError;
+use urepo::clock::Clock as _;
 use urepo::collection::Collection;
 use urepo::export::metadata::{Document, DocumentFormat, Row, RowColumns};
 use urepo::identity::RepositoryName;
@@ -45,7 +46,7 @@ pub(super) fn run(context: &Context, selection: &Selection, format: DocumentForm
     }
     let mut report = Report::reading(context, Did::Sound, !is_list);
     let base = collection.settings().archive.cited_base();
-    let mut document = Document::new(format, columns, is_list, base);
+    let mut document = Document::new(format, columns, is_list, base, context.clock.now());
     context.printer.exact(&document.head())?;
     let fed = feed(&mut |name| {
         context.interrupt.flow()?;

@@ -103,6 +103,7 @@ proptest! {
             (prop::sample::select(vec![
                 "title", "alternative", "creator", "contributor", "subject", "identifier", "abstract",
                 "description", "rights", "license", "publisher", "type", "bibliographicCitation", "relation",
+                "editor", "pages", "version", "extent",
                 "source", "x.box", "x.citationkey",
             ]), value()),
             0..10,
@@ -122,7 +123,8 @@ proptest! {
             let mut columns = RowColumns::default();
             columns.add(&Row::of(&sidecar));
             for is_list in [true, false] {
-                let mut document = Document::new(format, columns.clone(), is_list, UrlBase::default());
+                let (base, day) = (UrlBase::default(), "2026-11-29T12:00:00Z".parse().unwrap());
+                let mut document = Document::new(format, columns.clone(), is_list, base, day);
                 let mut bytes = document.head();
                 bytes.extend(document.item(&sidecar).unwrap());
                 bytes.extend(document.tail());
