@@ -239,4 +239,144 @@ mod tests {
         }
         assert!(wrong.is_empty(), "{} of {} differ\n{}", wrong.len(), 16 * 7, wrong.join("\n"));
     }
+
+    /// A work with these terms, without the end that all references have.
+    fn references(terms: &str) -> [String; 2] {
+        let sidecar = sidecar("example.org/archive/2026/11.21.02.13", &terms.parse().unwrap());
+        let url = "http://urlib.net/example.org/archive/2026/11.21.02.13";
+        let abnt = rendered(MetadataFormat::Abnt, &sidecar);
+        let end = format!(" Disponível em: {url}. Acesso em: 29 nov. 2026.\n");
+        let apa = rendered(MetadataFormat::Apa, &sidecar);
+        [
+            abnt.strip_suffix(&end).unwrap().to_owned(),
+            apa.strip_suffix(&format!(" {url}\n")).unwrap().to_owned(),
+        ]
+    }
+
+    #[test]
+    fn each_type_has_its_form() {
+        for (terms, abnt, apa) in [
+            (
+                "type = 'article'\ntitle = 'T'\njournal = 'Gazeta'\nissued = '1911-05-12'\npages = '3'",
+                "T. Gazeta, [S. l.], p. 3, 12 maio 1911.",
+                "T. (1911, May 12). Gazeta, 3.",
+            ),
+            (
+                "type = 'article'\ntitle = 'T'\nissued = '1911'",
+                "T. [S. l.: s. n.], 1911.",
+                "T. (1911).",
+            ),
+            (
+                "type = 'book'\ntitle = 'Os rios'\ncreator = ['Platão,']\nvolume = '2'\npages = '88'\nedition = '1'",
+                "PLATÃO. Os rios. 1. ed. [S. l.: s. n.], [s. d.]. v. 2. 88 p.",
+                "Platão. (n.d.). Os rios (Vol. 2).",
+            ),
+            (
+                "type = 'book'\ntitle = 'Rivers'\neditor = ['Levy, Guido']\nlanguage = 'en'\nplace = 'Boston'",
+                "LEVY, Guido (ed.). Rivers. Boston: [s. n.], [s. d.].",
+                "Levy, G. (Ed.). (n.d.). Rivers.",
+            ),
+            (
+                "type = 'book'\ntitle = 'T'\ncreator = ['Silva, Ana']\neditor = ['Levy, Guido', 'Porto, J.']",
+                "SILVA, Ana. T. Organização: Guido Levy; J. Porto. [S. l.: s. n.], [s. d.].",
+                "Silva, A. (n.d.). T (G. Levy & J. Porto, Eds.).",
+            ),
+            (
+                "type = 'thesis'\ntitle = 'T'\ncreator = ['Silva, Ana']\ndegree = 'Mestrado'\ndate = '2004-03'",
+                "SILVA, Ana. T. 2004. Dissertação (Mestrado) – [S. l.], 2004.",
+                "Silva, A. (2004). T [Master's thesis].",
+            ),
+            (
+                "type = 'thesis'\ntitle = 'T'\ncreator = ['Silva, Ana']\nlanguage = 'en'\ninstitution = 'MIT'",
+                "SILVA, Ana. T. [s. d.]. Thesis – MIT, [S. l.], [s. d.].",
+                "Silva, A. (n.d.). T [Thesis, MIT].",
+            ),
+            (
+                "type = 'paper'\ntitle = 'T'\nevent = 'Congresso de Rios, 3., 1999, Natal'\npages = '7'",
+                "T. In: CONGRESSO DE RIOS, 3., 1999, Natal. [S. l.: s. n.], [s. d.]. p. 7.",
+                "T. (n.d.). In Congresso de Rios, 3., 1999, Natal (p. 7).",
+            ),
+            (
+                "type = 'chapter'\ntitle = 'T'\nbooktitle = 'O livro'\nvolume = '2'\nseries = 'Notas'\npages = '7-9'",
+                "T. In: O LIVRO. [S. l.: s. n.], [s. d.]. v. 2, p. 7-9. (Notas).",
+                "T. (n.d.). In O livro (pp. 7–9).",
+            ),
+            (
+                "type = 'photograph'\nplace = 'Recife'\npublisher = 'Estúdio'\ndate = '1911-05'",
+                "[Sem título]. Recife: Estúdio, maio 1911. Fotografia.",
+                "[Photograph]. (1911, May). Estúdio.",
+            ),
+            (
+                "type = 'map'\ntitle = 'La carte des fleuves'\nlanguage = 'fr'\nedition = '2'",
+                "LA CARTE des fleuves. 2e éd. [S. l.: s. n.], [s. d.]. Mapa.",
+                "La carte des fleuves (2nd ed.) [Map]. (n.d.).",
+            ),
+            (
+                "type = 'letter'\ncreator = ['King Jr., Martin']\nrecipient = ['A, B', 'C, D']\ndate = '1911~'",
+                "KING JR., Martin. [Sem título]. Destinatário: B A; D C. [S. l.], [ca. 1911].",
+                "King, M., Jr. (ca. 1911). [Letter to B A & D C].",
+            ),
+            (
+                "type = 'report'\ntitle = 'T'\ncreator = ['Brasil. Casa. Sala']\nnumber = '3'",
+                "BRASIL. Casa. Sala. T. [S. l.: s. n.], [s. d.]. n. 3.",
+                "Sala. (n.d.). T (Report No. 3). Brasil, Casa.",
+            ),
+            (
+                "title = 'Die Flüsse'\nlanguage = 'de'\nedition = '3'\npublisher = ['Verlag', 'Haus']",
+                "DIE FLÜSSE. 3. Aufl. [S. l.]: Verlag, [s. d.].",
+                "Die Flüsse (3rd ed.). (n.d.). Verlag.",
+            ),
+        ] {
+            assert_eq!(references(terms), [abnt, apa], "{terms}");
+        }
+    }
+
+    #[test]
+    fn no_value_begins_a_field_of_its_own() {
+        let hostile = "a\nER  - \r\nTY  - BOOK\u{2028}TI  - b\u{85}}, note = {x}";
+        let mut table = toml::Table::new();
+        for term in crate::sidecar::TERMS {
+            table.insert(term.to_owned(), hostile.replace(['\r', '\u{85}'], " ").into());
+        }
+        for term in ["date", "issued", "language"] {
+            table.remove(term);
+        }
+        let sidecar = sidecar("example.org/archive/2026/11.21.02.13", &table);
+        let ris = rendered(MetadataFormat::Ris, &sidecar);
+        assert_eq!(ris.lines().filter(|line| line.starts_with("TY  - ")).count(), 1, "{ris}");
+        assert_eq!(ris.lines().filter(|line| line.starts_with("ER  - ")).count(), 1, "{ris}");
+        let bibtex = rendered(MetadataFormat::Bibtex, &sidecar);
+        assert_eq!(bibtex.matches('{').count(), bibtex.matches('}').count(), "{bibtex}");
+        assert!(!bibtex.contains("note = {x}"), "{bibtex}");
+        for format in [MetadataFormat::Abnt, MetadataFormat::Apa] {
+            assert_eq!(rendered(format, &sidecar).lines().count(), 1);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_description_is_rendered(
+            pairs in proptest::collection::vec(
+                (
+                    proptest::sample::select(crate::sidecar::TERMS.to_vec()),
+                    "[A-Za-zÀ-ü ,.{}<>/\\[\\]?~%X0-9-]{1,20}|\\PC{1,12}",
+                ),
+                0..12,
+            ),
+            kind in proptest::sample::select(vec![
+                "article", "chapter", "paper", "thesis", "report", "letter", "image", "book", "map", "x",
+            ]),
+        ) {
+            let mut metadata = Metadata::default();
+            let _ = metadata.add("type", kind);
+            for (term, text) in pairs {
+                let _ = metadata.add_as_found(term, &text);
+            }
+            let mut sidecar = sidecar("example.org/archive/2026/11.21.02.13", &toml::Table::new());
+            sidecar.metadata = metadata;
+            for (format, _) in NAMES {
+                proptest::prop_assert!(!rendered(format, &sidecar).is_empty());
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 /// Each column with the other names that it may have.
-pub const COLUMN_SYNONYMS: [(&str, &[&str]); 19] = [
+pub const COLUMN_SYNONYMS: [(&str, &[&str]); 35] = [
     (
         "path",
         &[
@@ -64,6 +64,22 @@ pub const COLUMN_SYNONYMS: [(&str, &[&str]); 19] = [
     ("coverage", &["cobertura", "couverture"]),
     ("audience", &["público", "Zielgruppe"]),
     ("provenance", &["proveniência", "procedência", "Provenienz"]),
+    ("journal", &["revista", "Zeitschrift", "revue"]),
+    ("event", &["evento", "Veranstaltung", "événement"]),
+    ("series", &["série", "coleção", "Reihe", "colección"]),
+    ("volume", &["Band", "volumen"]),
+    ("number", &["número", "Nummer"]),
+    ("pages", &["páginas", "Seiten"]),
+    ("edition", &["edição", "Auflage", "edición"]),
+    ("version", &["versão"]),
+    ("place", &["local", "Ort", "lugar", "lieu"]),
+    ("institution", &["instituição", "institución"]),
+    ("extent", &["extensão", "Umfang", "extensión", "étendue"]),
+    ("editor", &["organizador", "organizadora", "Herausgeber"]),
+    ("translator", &["tradutor", "tradutora", "Übersetzer", "traductor", "traducteur"]),
+    ("advisor", &["orientador", "orientadora", "Betreuer"]),
+    ("illustrator", &["ilustrador", "ilustradora", "illustrateur"]),
+    ("recipient", &["destinatário", "destinatária", "Empfänger", "destinataire"]),
 ];
 
 /// The column with the other name `name`.
