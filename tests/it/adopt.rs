@@ -228,7 +228,7 @@ fn a_tree_of_an_archive_is_taken_in() {
     assert_eq!(paper.metadata.title(), Some("Identificação"));
     let table = paper.metadata.table();
     assert_eq!(table["publisher"].as_str(), Some("INPE"));
-    assert_eq!(table["x"]["pages"].as_str(), Some("1–7"));
+    assert_eq!(table["pages"].as_str(), Some("1-7"));
     assert_eq!(paper.relations.table()["metadata"].as_str(), Some(PAPER_METADATA));
     assert_eq!(paper.target.as_ref().unwrap().to_text(), "paper.pdf");
     assert_eq!(told.taken[PAPER].notes, [Note::Latin1]);

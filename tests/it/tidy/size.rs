@@ -59,7 +59,7 @@ const PARTS: &[(&str, usize, &[&str])] = &[
     ("index", 2_131, &["src/index", "src/catalog"]),
     ("holdings", 987, &["src/holdings"]),
     ("verify", 3_153, &["src/verify"]),
-    ("deposit", 9_940, &["src/deposit", "src/import", "src/adopt"]),
+    ("deposit", 9_958, &["src/deposit", "src/import", "src/adopt"]),
     ("transfer", 2_763, &["src/transfer", "src/promotion"]),
     ("removal", 3_606, &["src/removal", "src/repair"]),
     ("export", 1_634, &["src/export"]),
