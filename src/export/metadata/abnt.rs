@@ -260,7 +260,7 @@ fn part(work: &Work<'_>, text: &mut Sentences) {
             }
         }
         (Some(book), None) if editors.is_empty() => {
-            text.push(&format!("In: {}", headed(work, &book)))
+            text.push(&format!("In: {}", headed(work, &book)));
         }
         (book, None) => {
             text.push(&format!("In: {} {}", entry(&editors), organizers(work)));

@@ -126,7 +126,7 @@ fn entry(work: &Work<'_>) -> String {
     };
     let required = REQUIRED.iter().find(|(entry, _)| *entry == usual).map_or(&[][..], |it| it.1);
     let is_there = |group: &&[&str]| group.iter().any(|term| work.text(term).is_some());
-    let is_whole = required.iter().all(|group| is_there(group));
+    let is_whole = required.iter().all(is_there);
     if is_whole { usual.to_owned() } else { "misc".to_owned() }
 }
 

@@ -449,6 +449,7 @@ mod tests {
 
     /// The full forms of ABNT and APA, CSL, and `PY` and `DA` of RIS.
     #[test]
+    #[expect(clippy::too_many_lines, reason = "it is a table")]
     fn days_months_and_seasons_are_kept_where_they_are_wanted() {
         for (text, abnt, apa, csl, ris) in [
             ("1911", "1911", "1911", r#"{"date-parts":[[1911]]}"#, "1911 "),

@@ -16,15 +16,14 @@ pub(super) fn render(work: &Work<'_>) -> String {
     for (term, tag) in TERMS.iter().filter_map(|row| Some((row.term, row.tag?))) {
         let first = || work.text(term).into_iter().collect::<Vec<_>>();
         let values = match (tag, term) {
-            ("TY", _) => continue,
+            // The type has been written, and both dates are one.
+            ("TY", _) | ("DA", "date") => continue,
             (_, "recipient") if work.kind != Kind::Letter => continue,
             ("AU" | "A2" | "A3" | "A4", _) => {
                 lines.extend(work.people(term).names.iter().map(|name| (tag, person(name))));
                 continue;
             }
             ("T2" | "ET" | "PB", _) if done.contains(&tag) => continue,
-            // Both terms are one date.
-            ("DA", "date") => continue,
             ("DA", _) => {
                 let (year, date) = work.date.ris();
                 lines.extend(year.map(|year| ("PY", year)));
