@@ -181,7 +181,7 @@ fn hint(words: &[Word]) -> String {
         let value = value.trim_start_matches('=');
         if ["date", "issued", "bytes"].contains(&key) && !value.is_empty() {
             let range = if is_after { format!("{value}..") } else { format!("..{value}") };
-            return format!("`urepo list {}`", shell::word(&format!("{key}:{range}")));
+            return format!("`urepo list {}`", shell::word(format!("{key}:{range}")));
         }
     }
     for word in words {

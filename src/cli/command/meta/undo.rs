@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 
-use urepo::collection::Collection;
+use urepo::collection::{Collection, StoredItem};
 use urepo::correction::{Changes, UndoError};
 use urepo::disk::PathError;
 use urepo::identity::RepositoryName;
@@ -46,7 +46,7 @@ impl Undo {
         let at = At::new(context, &home, &self.with)?;
         let only = selection.is_single() && selection.flags.state.is_none();
         let only = only.then(|| context.item(&home, &selection.items[0])).transpose()?;
-        let changes = changes(&home, only.as_ref().map(|item| item.name()))?;
+        let changes = changes(&home, only.as_ref().map(StoredItem::name))?;
         let correction = |sidecar: &Sidecar| {
             let of_item = changes.get(&sidecar.repository.folded());
             let undone = of_item.unwrap_or(&Changes::default()).taken_back(sidecar);
