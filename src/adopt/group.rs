@@ -12,7 +12,7 @@ use crate::identity::{Instant, RepositoryName, SECOND};
 use crate::item::{Entry, State, Totals};
 use crate::layout;
 use crate::sidecar::adopted::ADOPTED;
-use crate::sidecar::{Access, MAX_BYTES, Sidecar};
+use crate::sidecar::{MAX_BYTES, Sidecar};
 use crate::wait::Waiter;
 
 /// An item whose files have been read.
@@ -147,26 +147,18 @@ fn put(writer: &Writer, staged: &Path, root: &Dir, ready: &Ready) -> Result<Put,
 
 fn sidecar(ready: &Ready, permit: &Permit, now: Instant) -> Sidecar {
     let Ready { plan, entries, .. } = ready;
-    let created = plan.name.instant();
     let mut origin = toml::Table::new();
     let adopted = toml::Value::String(now.floor(SECOND).to_string());
     origin.insert(ADOPTED.to_owned(), adopted);
     Sidecar {
         state: plan.state,
-        repository: plan.name.clone(),
         ibip: plan.ibip.clone(),
-        created,
         timestamp: plan.updated,
-        described: None,
         target: plan.target.clone(),
-        transferable: true,
-        access: Access::default(),
-        custody: permit.custody().clone(),
         metadata: plan.metadata.clone(),
         relations: plan.relations.clone(),
         origin,
-        removal: None,
         payload: Totals::of(entries),
-        files: crate::sidecar::Files::default(),
+        ..Sidecar::of_name(plan.name.clone(), permit.custody().clone())
     }
 }

@@ -6,9 +6,7 @@ use crate::amend::Edit;
 use crate::collection::{LoggedChange, is_logged_as};
 use crate::identity::{Identifier, RepositoryName};
 use crate::relation::Correction;
-use crate::sidecar::{
-    Access, KeyChange, Metadata, Relation, RelationKind, Relations, Sidecar, json_of,
-};
+use crate::sidecar::{KeyChange, Relation, RelationKind, Sidecar};
 
 /// Why the newest change stands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,59 +64,52 @@ impl Changes {
         let present = described(sidecar);
         let mut correction =
             Correction { name, edits: Vec::new(), unlink: Vec::new(), link: Vec::new() };
-        for LoggedChange { key, before, after } in changes {
-            let value = present.iter().find(|it| it.key == *key).and_then(|it| it.after.as_ref());
-            let is_same = match (value, after) {
-                (None, None) => true,
-                (Some(value), Some(logged)) => is_logged_as(&json_of(value), logged),
-                _ => false,
-            };
-            let name = || sidecar.repository.clone();
-            if !is_same {
-                return Err(UndoError::ChangedSince { name: name(), key: key.clone() });
+        for change in changes {
+            let key = || change.key.clone();
+            let value = present.iter().find(|it| it.key == change.key);
+            let value = value.and_then(|it| it.after.as_ref());
+            if !is_logged_as(value, change.after.as_ref()) {
+                let name = correction.name;
+                return Err(UndoError::ChangedSince { name, key: key() });
             }
-            let texts = |value: &Option<Value>| {
-                let lost = || UndoError::ValueLost { name: name(), key: key.clone() };
-                value.as_ref().map_or(Some(Vec::new()), texts).ok_or_else(lost)
-            };
-            let (before, after) = (texts(before)?, texts(after)?);
-            if let Some(kind) = key.strip_prefix("relations.") {
-                let lost = || UndoError::ValueLost { name: name(), key: key.clone() };
-                let kind: RelationKind = kind.parse().map_err(|_| lost())?;
-                let only_in = |these: &[String], others: &[String]| {
-                    let wanted = these.iter().filter(|it| !others.contains(it));
-                    wanted
-                        .map(|it| {
-                            let to = Identifier::read(it).map_err(|_| lost())?;
-                            Ok(Relation { kind: kind.clone(), to })
-                        })
-                        .collect::<Result<Vec<_>, UndoError>>()
-                };
-                correction.unlink.extend(only_in(&after, &before)?);
-                correction.link.extend(only_in(&before, &after)?);
-            } else {
-                let key = typed(key).to_owned();
-                correction.edits.push(match before {
-                    none if none.is_empty() => Edit::Remove(key),
-                    values => Edit::Set(key, values),
-                });
+            if take_back(change, &mut correction).is_none() {
+                return Err(UndoError::ValueLost { name: correction.name, key: key() });
             }
         }
         Ok(correction)
     }
 }
 
+/// Adds to `correction` what takes `change` back; `None` if a value cannot be set again.
+fn take_back(change: &LoggedChange, correction: &mut Correction) -> Option<()> {
+    let [before, after] =
+        [&change.before, &change.after].map(|value| value.as_ref().map_or(Some(Vec::new()), texts));
+    let (before, after) = (before?, after?);
+    let Some(kind) = change.key.strip_prefix("relations.") else {
+        let key = typed(&change.key).to_owned();
+        correction.edits.push(if before.is_empty() {
+            Edit::Remove(key)
+        } else {
+            Edit::Set(key, before)
+        });
+        return Some(());
+    };
+    let kind: RelationKind = kind.parse().ok()?;
+    let only_in = |these: &[String], others: &[String]| {
+        let wanted = these.iter().filter(|it| !others.contains(it));
+        let relation =
+            |text: &String| Some(Relation { kind: kind.clone(), to: Identifier::read(text).ok()? });
+        wanted.map(relation).collect::<Option<Vec<_>>>()
+    };
+    correction.unlink.extend(only_in(&after, &before)?);
+    correction.link.extend(only_in(&before, &after)?);
+    Some(())
+}
+
 /// The description as changes from none.
 fn described(sidecar: &Sidecar) -> Vec<KeyChange> {
-    let none = Sidecar {
-        target: None,
-        transferable: !sidecar.transferable,
-        access: Access::default(),
-        metadata: Metadata::default(),
-        relations: Relations::default(),
-        ..sidecar.clone()
-    };
-    none.differences(sidecar)
+    let none = Sidecar::of_name(sidecar.repository.clone(), sidecar.custody.clone());
+    Sidecar { transferable: !sidecar.transferable, ..none }.differences(sidecar)
 }
 
 /// The key of an [`Edit`].

@@ -1,6 +1,6 @@
 //! Why an item keeps its state.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::collection::CollectionError;
 use crate::custody::Refusal;
@@ -32,18 +32,12 @@ pub enum PromotionError {
         summary: String,
     },
     /// What is missing can be repaired, chosen or waited for.
-    #[error("nothing of `{name}` is lost, as far as is in sight")]
+    #[error("{}", not_lost(name, accepted_in.as_deref()))]
     NotLost {
         /// The item.
         name: RepositoryName,
-    },
-    /// The loss is accepted in the collection that has to have the Original.
-    #[error("the loss of `{name}` is not accepted here, but in {}", root.display())]
-    LostElsewhere {
-        /// The item.
-        name: RepositoryName,
-        /// The root of that collection.
-        root: PathBuf,
+        /// The root of the collection that has to have the Original, where a loss is accepted.
+        accepted_in: Option<PathBuf>,
     },
     /// Its migration stays open.
     #[error(transparent)]
@@ -57,4 +51,13 @@ pub enum PromotionError {
     /// The file system refuses.
     #[error(transparent)]
     Disk(#[from] PathError),
+}
+
+fn not_lost(name: &RepositoryName, accepted_in: Option<&Path>) -> String {
+    match accepted_in {
+        Some(root) => {
+            format!("the loss of `{name}` is not accepted here, but in {}", root.display())
+        }
+        None => format!("nothing of `{name}` is lost, as far as is in sight"),
+    }
 }

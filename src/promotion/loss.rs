@@ -77,10 +77,8 @@ impl Registrar<'_> {
             let there = found.and_then(|it| {
                 all.iter().find(|other| it.act_at(other.id()) == Some(Act::AcceptLoss))
             });
-            let name = name.clone();
-            return Err(there.map_or(PromotionError::NotLost { name: name.clone() }, |there| {
-                PromotionError::LostElsewhere { name, root: there.path().to_owned() }
-            }));
+            let accepted_in = there.map(|it| it.path().to_owned());
+            return Err(PromotionError::NotLost { name: name.clone(), accepted_in });
         };
         let line = lost_line(name, &places, &all)?;
         let part = match found.row {

@@ -11,7 +11,7 @@ use super::{RepairError, fixed};
 use crate::collection::{Collection, is_logged_as};
 use crate::disk::PathError;
 use crate::identity::{Identifier, Instant, RepositoryName};
-use crate::sidecar::{Access, KeyChange, Metadata, Relations, Sidecar, json_of};
+use crate::sidecar::{Access, KeyChange, Metadata, Relations, Sidecar};
 
 /// An unsealed sidecar that is accepted, compared with other records of the item.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,16 +157,9 @@ fn has_changed_since(
     change: &mut KeyChange,
 ) -> bool {
     let Some(last) = logged.get(&change.key) else { return true };
-    let is_same = is_as_logged(change.after.as_ref(), last.as_ref());
+    let is_same = is_logged_as(change.after.as_ref(), last.as_ref());
     change.before = last.as_ref().and_then(|value| Value::try_from(value).ok());
     !is_same
-}
-
-fn is_as_logged(value: Option<&Value>, logged: Option<&serde_json::Value>) -> bool {
-    match (value, logged) {
-        (Some(value), Some(logged)) => is_logged_as(&json_of(value), logged),
-        (value, logged) => value.is_none() && logged.is_none(),
-    }
 }
 
 /// The keys that differ in two tables.
@@ -204,7 +197,7 @@ fn compare_with_log(
     }
     let changes = logged.into_iter().filter_map(|(key, before)| {
         let after = known.iter().find(|it| it.key == key).and_then(|it| it.after.clone());
-        let is_same = is_as_logged(after.as_ref(), before.as_ref());
+        let is_same = is_logged_as(after.as_ref(), before.as_ref());
         let before = before.and_then(|value| Value::try_from(value).ok());
         (!is_same).then_some(KeyChange { key, before, after })
     });

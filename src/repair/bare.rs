@@ -173,26 +173,12 @@ pub(super) fn sealed_as_found(
     Ok(Decision { sidecar, permit, text, action })
 }
 
-/// A sidecar with all that an identifier alone says.
+/// A stub with all that an identifier alone says.
 fn nameless(facts: &Facts, custody: &Custody) -> Sidecar {
-    let created = facts.name.instant();
     Sidecar {
         state: State::Elsewhere,
-        repository: facts.name.clone(),
-        ibip: None,
-        created,
-        timestamp: created,
-        described: None,
-        target: None,
-        transferable: true,
         // It may have been closed, and nobody opens by accident what was.
         access: Access { level: AccessLevel::Closed, allow: Vec::new() },
-        custody: custody.clone(),
-        metadata: crate::sidecar::Metadata::default(),
-        relations: crate::sidecar::Relations::default(),
-        origin: toml::Table::new(),
-        removal: None,
-        payload: Totals::of(&[]),
-        files: Files::default(),
+        ..Sidecar::of_name(facts.name.clone(), custody.clone())
     }
 }

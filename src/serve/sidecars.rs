@@ -177,9 +177,9 @@ mod tests {
 
     use super::*;
     use crate::custody::{Custody, CustodyId};
-    use crate::identity::{Instant, RepositoryName};
-    use crate::item::{PayloadPath, State, Totals};
-    use crate::sidecar::{Access, Files, Metadata, Relations, Seal};
+    use crate::identity::RepositoryName;
+    use crate::item::{PayloadPath, Totals};
+    use crate::sidecar::{Files, Seal};
 
     fn version(number: u8) -> Version {
         Version::from_bytes([number; 32])
@@ -191,23 +191,12 @@ mod tests {
             content: Content::Link { target: Vec::new() },
         };
         let entries: Vec<_> = (0..files).map(entry).collect();
+        let name = "example.org/a/2026/11.21.02.13".parse().unwrap();
+        let custody = Custody::first(CustodyId::from([0; 8]), "");
         let sidecar = Sidecar {
-            state: State::Original,
-            repository: "example.org/a/2026/11.21.02.13".parse().unwrap(),
-            ibip: None,
-            created: Instant::from_seconds(0),
-            timestamp: Instant::from_seconds(0),
-            described: None,
-            target: None,
-            transferable: true,
-            access: Access::default(),
-            custody: Custody::first(CustodyId::from([0; 8]), ""),
-            metadata: Metadata::default(),
-            relations: Relations::default(),
-            origin: Table::new(),
-            removal: None,
             payload: Totals::of(&entries),
             files: Files::from(entries),
+            ..Sidecar::of_name(name, custody)
         };
         KeptSidecar { sidecar, seal: Seal::Intact, version: version(number) }
     }

@@ -103,6 +103,31 @@ pub struct Sidecar {
     pub files: Files,
 }
 
+impl Sidecar {
+    /// All that a name alone says of an Original: no files, no description.
+    pub(crate) fn of_name(repository: RepositoryName, custody: Custody) -> Sidecar {
+        let created = repository.instant();
+        Sidecar {
+            state: State::Original,
+            repository,
+            ibip: None,
+            created,
+            timestamp: created,
+            described: None,
+            target: None,
+            transferable: true,
+            access: Access::default(),
+            custody,
+            metadata: Metadata::default(),
+            relations: Relations::default(),
+            origin: toml::Table::new(),
+            removal: None,
+            payload: Totals::of(&[]),
+            files: Files::default(),
+        }
+    }
+}
+
 /// The result of checking the seal against the text before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seal {

@@ -77,8 +77,7 @@ mod tests {
     use crate::collection::UrlBase;
     use crate::custody::{Custody, CustodyId};
     use crate::export::MetadataFormat;
-    use crate::item::Totals;
-    use crate::sidecar::{Access, Files, RelationKind, Sidecar};
+    use crate::sidecar::{RelationKind, Sidecar};
 
     const NAME: &str = "sid.inpe.br/mtc-m18@80/2009/02.16.17.46";
 
@@ -162,27 +161,11 @@ mod tests {
 
     /// The description that `found` has after it was exported as BibTeX and read again.
     fn again(found: &Description) -> Metadata {
-        let repository: RepositoryName = NAME.parse().unwrap();
-        let created = repository.instant();
-        let sidecar = Sidecar {
-            state: State::Original,
-            repository,
-            ibip: None,
-            created,
-            timestamp: created,
-            described: None,
-            target: None,
-            transferable: true,
-            access: Access::default(),
-            custody: Custody::first(CustodyId::from([0; 8]), ""),
-            metadata: found.metadata.clone(),
-            relations: Relations::default(),
-            origin: toml::Table::new(),
-            removal: None,
-            payload: Totals::of(&[]),
-            files: Files::default(),
-        };
-        let rendered = MetadataFormat::Bibtex.render(&sidecar, &UrlBase::default(), created);
+        let custody = Custody::first(CustodyId::from([0; 8]), "");
+        let sidecar = Sidecar::of_name(NAME.parse().unwrap(), custody);
+        let sidecar = Sidecar { metadata: found.metadata.clone(), ..sidecar };
+        let rendered =
+            MetadataFormat::Bibtex.render(&sidecar, &UrlBase::default(), sidecar.created);
         without_key(describe(&String::from_utf8(rendered).unwrap()).metadata)
     }
 

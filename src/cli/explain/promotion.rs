@@ -16,11 +16,11 @@ impl Explain for PromotionError {
             Self::Damaged { name, path, .. } => Failure::of(Exit::Damage, self)
                 .hint(super::verified_by(name, path))
                 .about_damage(name, path),
-            Self::NotLost { name } => Failure::of(Exit::Conflict, self).about(name),
-            Self::LostElsewhere { name, root } => {
+            Self::NotLost { name, accepted_in } => {
+                let failure = Failure::of(Exit::Conflict, self).about(name);
+                let Some(root) = accepted_in else { return failure };
                 let words = format!("recover --accept-loss {name}");
-                let command = shell::command(Some(&shell::word(root)), &words);
-                Failure::of(Exit::Conflict, self).hint(format!("`{command}`")).about(name)
+                failure.hint(format!("`{}`", shell::command(Some(&shell::word(root)), &words)))
             }
             Self::Open(error) => error.explain(),
             Self::Interrupted => Failure::of(Exit::Interrupted, self),

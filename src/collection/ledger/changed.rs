@@ -32,8 +32,13 @@ pub struct LoggedChange {
 }
 
 /// Whether `logged` is the form of `value` in the log: the value, or its size and digest.
-pub(crate) fn is_logged_as(value: &Value, logged: &Value) -> bool {
-    value == logged || summary_of(&value.to_string()) == *logged
+pub(crate) fn is_logged_as(value: Option<&toml::Value>, logged: Option<&Value>) -> bool {
+    match (value.map(json_of), logged) {
+        (Some(value), Some(logged)) => {
+            value == *logged || summary_of(&value.to_string()) == *logged
+        }
+        (value, logged) => value.is_none() && logged.is_none(),
+    }
 }
 
 fn summary_of(text: &str) -> Value {

@@ -116,31 +116,13 @@ mod tests {
 
     use super::*;
     use crate::custody::{Custody, CustodyId};
-    use crate::item::{State, Totals};
-    use crate::sidecar::{Access, Files, Metadata, Relations};
+    use crate::sidecar::Metadata;
 
     /// The sidecar of an item without files.
     fn sidecar(name: &str, metadata: &toml::Table) -> Sidecar {
-        let repository: crate::identity::RepositoryName = name.parse().unwrap();
-        let created = repository.instant();
-        Sidecar {
-            state: State::Original,
-            repository,
-            ibip: None,
-            created,
-            timestamp: created,
-            described: None,
-            target: None,
-            transferable: true,
-            access: Access::default(),
-            custody: Custody::first(CustodyId::from([0; 8]), ""),
-            metadata: Metadata::from_table(metadata).unwrap(),
-            relations: Relations::default(),
-            origin: toml::Table::new(),
-            removal: None,
-            payload: Totals::of(&[]),
-            files: Files::default(),
-        }
+        let custody = Custody::first(CustodyId::from([0; 8]), "");
+        let metadata = Metadata::from_table(metadata).unwrap();
+        Sidecar { metadata, ..Sidecar::of_name(name.parse().unwrap(), custody) }
     }
 
     fn rendered(format: MetadataFormat, sidecar: &Sidecar) -> String {

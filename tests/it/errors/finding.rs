@@ -30,6 +30,7 @@ fn what_there_is_instead() {
         ("x.shelf:1", "an item has to match all of it; `urepo -c archive list` lists all items"),
         ("date>=1905", "`urepo -c archive list date:1905..`"),
         ("issued<1905-12", "`urepo -c archive list issued:..1905-12`"),
+        ("date=1904", "`urepo -c archive list date:1904`"),
         ("colour=red", "words are whole: `silv*` is the beginning of one"),
     ] {
         let ran = world.run_args(["-c", "archive", "list", word]);

@@ -177,10 +177,13 @@ fn hint(words: &[Word]) -> String {
     for word in words.iter().filter(|it| it.key.is_none()) {
         // As other programs compare.
         let Some((key, value)) = word.text.split_once(['<', '>', '=']) else { continue };
-        let is_after = word.text[key.len()..].starts_with('>');
         let value = value.trim_start_matches('=');
         if ["date", "issued", "bytes"].contains(&key) && !value.is_empty() {
-            let range = if is_after { format!("{value}..") } else { format!("..{value}") };
+            let range = match word.text.as_bytes()[key.len()] {
+                b'>' => format!("{value}.."),
+                b'<' => format!("..{value}"),
+                _ => value.to_owned(),
+            };
             return format!("`urepo list {}`", shell::word(format!("{key}:{range}")));
         }
     }

@@ -35,13 +35,20 @@ pub(super) struct Set {
     #[arg(value_name = "ITEM|KEY=VALUE", required = true, value_parser = word())]
     words: Vec<String>,
     #[command(flatten)]
-    flags: SelectionFlags,
+    corrected: CorrectedArgs,
+}
+
+/// The items that are corrected, beside those named.
+#[derive(Debug, clap::Args)]
+pub(super) struct CorrectedArgs {
+    #[command(flatten)]
+    pub(super) flags: SelectionFlags,
     /// Look for the other ends of relations in this collection as well, by path or name; may be repeated
     #[arg(long, value_name = "COLLECTION")]
-    with: Vec<OsString>,
+    pub(super) with: Vec<OsString>,
     /// Do not ask where several items are changed
     #[arg(short, long)]
-    yes: bool,
+    pub(super) yes: bool,
 }
 
 /// The changes that were typed.
@@ -75,7 +82,7 @@ impl Set {
                 _ => items.push(word.clone()),
             }
         }
-        let selection = Selection::new(items, self.flags.clone())?;
+        let selection = Selection::new(items, self.corrected.flags.clone())?;
         selection.check("meta set ITEM… KEY=VALUE…")?;
         let Changes { edits, relations } = changes;
         if edits.is_empty() && relations.is_empty() {
@@ -83,7 +90,7 @@ impl Set {
                 "`urepo meta set ITEM… KEY=VALUE…`; `KEY+=`, `KEY-=` and `KEY=` add and remove",
             ));
         }
-        for other in &self.with {
+        for other in &self.corrected.with {
             context.open_named(other)?;
         }
         edits.iter().try_for_each(|it| it.check().map_err(|it| it.explain_word()))?;
@@ -96,7 +103,7 @@ impl Set {
                 edits.iter().try_for_each(|edit| edit.apply(description))
             }),
         };
-        amend_selected(context, &selection, self.yes, &amendment)
+        amend_selected(context, &selection, self.corrected.yes, &amendment)
     }
 
     /// Changes items of which relations are among the changes.
@@ -107,8 +114,8 @@ impl Set {
         (edits, relations): (&[Edit], &[RelationChange]),
     ) -> Done {
         let home = context.collection()?;
-        confirm_selected(context, selection, &home, self.yes)?;
-        let at = At::new(context, &home, &self.with)?;
+        confirm_selected(context, selection, &home, self.corrected.yes)?;
+        let at = At::new(context, &home, &self.corrected.with)?;
         let ends = |it: &RelationChange| it.to.iter().map(|text| at.other_end(text)).collect();
         let ends: Vec<Vec<Identifier>> =
             relations.iter().map(ends).collect::<Result<_, Failure>>()?;

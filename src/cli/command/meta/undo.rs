@@ -1,7 +1,6 @@
 //! `urepo meta undo`: take corrections back.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 
 use urepo::collection::{Collection, StoredItem};
 use urepo::correction::{Changes, UndoError};
@@ -11,11 +10,12 @@ use urepo::relation::Correction;
 use urepo::sidecar::Sidecar;
 
 use super::report::{confirm_selected, correct_each};
+use super::set::CorrectedArgs;
 use crate::cli::Done;
 use crate::cli::command::relations::At;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
-use crate::cli::select::{Selection, SelectionFlags};
+use crate::cli::select::Selection;
 
 /// Take back the newest correction of each item
 ///
@@ -28,22 +28,17 @@ pub(super) struct Undo {
     #[arg(value_name = "ITEM")]
     items: Vec<String>,
     #[command(flatten)]
-    flags: SelectionFlags,
-    /// Look for the other ends of relations in this collection as well, by path or name; may be repeated
-    #[arg(long, value_name = "COLLECTION")]
-    with: Vec<OsString>,
-    /// Do not ask where several items are changed
-    #[arg(short, long)]
-    yes: bool,
+    corrected: CorrectedArgs,
 }
 
 impl Undo {
     pub(super) fn run(&self, context: &Context) -> Done {
-        let selection = Selection::new(self.items.clone(), self.flags.clone())?;
+        let CorrectedArgs { flags, with, yes } = &self.corrected;
+        let selection = Selection::new(self.items.clone(), flags.clone())?;
         selection.check("meta undo ITEM…")?;
         let home = context.collection()?;
-        confirm_selected(context, &selection, &home, self.yes)?;
-        let at = At::new(context, &home, &self.with)?;
+        confirm_selected(context, &selection, &home, *yes)?;
+        let at = At::new(context, &home, with)?;
         let only = selection.is_single() && selection.flags.state.is_none();
         let only = only.then(|| context.item(&home, &selection.items[0])).transpose()?;
         let changes = changes(&home, only.as_ref().map(StoredItem::name))?;

@@ -67,10 +67,7 @@ impl Recover {
         let mut left = saved(context, collection, known, &mut names);
         let mut errors = Vec::new();
         let losses = judged(context, (collection, others), names, |name, error| {
-            let is_lost = !matches!(
-                error,
-                PromotionError::NotLost { .. } | PromotionError::LostElsewhere { .. }
-            );
+            let is_lost = !matches!(error, PromotionError::NotLost { .. });
             errors.extend(is_lost.then(|| (name.clone(), error)));
             ControlFlow::Continue(())
         });
